@@ -13,7 +13,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.engine.run.aggregate import case_result
 from proctor.engine.run.settings import StopSettings
-from proctor.engine.run.stop_early import ComparedRun, StopRule, at_any_time
+from proctor.engine.run.stop_early import EarlierRun, StopRule, at_any_time
 from proctor.errors import UsageError
 from proctor.store.rows import ResultRow
 
@@ -33,7 +33,7 @@ def result(found: Case, points: float | None, **more: Any) -> CaseResult:
     return case_result(parse_fold("avg"), found, [(attempt, {"is": score})])
 
 
-def baseline(cases: list[Case], value: Callable[[int], float]) -> ComparedRun:
+def baseline(cases: list[Case], value: Callable[[int], float]) -> EarlierRun:
     rows = {
         one.id: ResultRow(
             position=place, case_id=one.id, status=ValueStatus.SCORED, value=value(place),
@@ -41,7 +41,7 @@ def baseline(cases: list[Case], value: Callable[[int], float]) -> ComparedRun:
         )
         for place, one in enumerate(cases)
     }  # fmt: skip
-    return ComparedRun(id="old-id", name="old", rows=rows)
+    return EarlierRun(id="old-id", name="old", rows=rows)
 
 
 def fed(rule: StopRule, value: Callable[[int], float | None]) -> StopRule:

@@ -43,7 +43,7 @@ AT_ONCE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRun:
+class EarlierRun:
     """The run that a new one is compared with."""
 
     id: str
@@ -61,7 +61,7 @@ class StopRule:
     """What the run is called."""
     cases: Sequence[Case]
     seed: int
-    baseline: ComparedRun | None = None
+    baseline: EarlierRun | None = None
     _difference: SequentialComparison | None = None
     _rate: SequentialRate | None = None
     _seen: list[tuple[float, float, float]] = field(default_factory=list)
@@ -285,7 +285,7 @@ def at_any_time(run: Run, summary: Summary) -> Summary:
     return replace(summary, totals=replace(summary.totals, interval=interval))
 
 
-def _baseline(settings: RunSettings, suite: Suite, store: Store) -> ComparedRun:
+def _baseline(settings: RunSettings, suite: Suite, store: Store) -> EarlierRun:
     assert settings.stop is not None
     from proctor.engine.compare.against import earlier_run
 
@@ -317,7 +317,7 @@ def _baseline(settings: RunSettings, suite: Suite, store: Store) -> ComparedRun:
         why.append(f"other question, criteria or weight under the same id in {many}")
     if why:
         raise UsageError(f"the run {run.name!r} cannot be compared with: {'; '.join(why)}")
-    return ComparedRun(id=run.id, name=run.name, rows=rows)
+    return EarlierRun(id=run.id, name=run.name, rows=rows)
 
 
 def _changed(cases: Sequence[Case], store: Store, suite_key: str) -> int:
