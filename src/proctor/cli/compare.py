@@ -65,7 +65,7 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
       proctor compare old-prompt new-prompt --by lang --cases
       proctor compare main this-branch --margin 2 --gate "verdict != 'worse'"
     """
-    from proctor.engine.compare.against import with_baselines
+    from proctor.engine.compare.baselines import with_baselines
     from proctor.engine.compare.comparing import CompareSettings, gate_results
     from proctor.engine.compare.comparing import compare as compare_runs
     from proctor.store.store import Store

@@ -10,6 +10,7 @@ from proctor.contracts.report import RunView
 from proctor.core.run import Run
 from proctor.core.suite import Json
 from proctor.engine.compare.as_json import contrast_object
+from proctor.engine.compare.baselines import earlier_run
 from proctor.engine.compare.comparing import (
     CompareSettings,
     compare,
@@ -22,7 +23,6 @@ from proctor.engine.run.stored_view import case_of
 from proctor.errors import UsageError
 from proctor.io.text_files import file_error, read_jsonl
 from proctor.reports.reasons import one_line, reasons
-from proctor.store.runs import BASELINE
 from proctor.store.store import Store
 
 SHOWN = 20
@@ -91,26 +91,6 @@ class Against:
             "sentence": self.sentence,
             "warnings": list(self.warnings),
         }
-
-
-def earlier_run(store: Store, reference: str, suite: str) -> Run | None:
-    """Return the run that a reference means; ``@baseline`` is the suite's, if it has one."""
-    if reference != BASELINE:
-        return store.runs.get(reference)
-    pinned = store.baselines.get(suite)
-    return None if pinned is None else store.runs.find(pinned.run_id)
-
-
-def with_baselines(store: Store, references: Sequence[str]) -> list[str]:
-    """Return references to runs with ``@baseline`` resolved by the suite of the others."""
-    others = [reference for reference in references if reference != BASELINE]
-    if len(others) == len(references):
-        return list(references)
-    if not others:
-        return list(references)
-    suite = store.runs.get(others[0]).suite
-    baseline = store.runs.get(f"{BASELINE}:{suite}").id
-    return [baseline if reference == BASELINE else reference for reference in references]
 
 
 def taken_from_file(store: Store, reference: str) -> str:

@@ -222,7 +222,7 @@ def _check_gates(ready: PreparedRun) -> None:
 def _check_earlier(ready: PreparedRun, store: Store) -> None:
     """Raise, before anything is asked, if the run to compare with is not there."""
     if ready.settings.against:
-        from proctor.engine.compare.against import earlier_run
+        from proctor.engine.compare.baselines import earlier_run
 
         if earlier_run(store, ready.settings.against, ready.suite.name) is None:
             ready.models.notice(

@@ -62,7 +62,7 @@ def _beside_earlier(
     names: list[str], settings: RunSettings, suite: Suite, key: str, store: Store
 ) -> list[str]:
     """Leave out the name by which a run would replace the one that it is compared with."""
-    from proctor.engine.compare.against import earlier_run
+    from proctor.engine.compare.baselines import earlier_run
 
     earlier = earlier_run(store, settings.against, suite.name)
     if earlier is None or earlier.name not in names:

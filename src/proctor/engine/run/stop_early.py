@@ -287,7 +287,7 @@ def at_any_time(run: Run, summary: Summary) -> Summary:
 
 def _baseline(settings: RunSettings, suite: Suite, store: Store) -> EarlierRun:
     assert settings.stop is not None
-    from proctor.engine.compare.against import earlier_run
+    from proctor.engine.compare.baselines import earlier_run
 
     run = earlier_run(store, settings.stop.against, suite.name)
     if run is None:
