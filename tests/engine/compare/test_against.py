@@ -9,10 +9,9 @@ from engine.compare.stored_pairs import many
 from proctor.core.run import Run
 from proctor.engine.compare.against import (
     compare_against,
-    earlier_run,
     taken_from_file,
-    with_baselines,
 )
+from proctor.engine.compare.baselines import earlier_run, with_baselines
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import StoreError
 from proctor.store.store import Store
