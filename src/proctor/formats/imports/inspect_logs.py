@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from proctor.contracts.archive import Archive, KeptSuite
 from proctor.core.exchange import Usage
 from proctor.core.suite import Case, Json, Message
@@ -58,7 +60,7 @@ class _InspectResults(ForeignModel):
 
 class _InspectHeader(ForeignModel):
     version: int | float = 2
-    eval: _InspectEval
+    about: _InspectEval = Field(alias="eval")
     results: _InspectResults | None = None
 
 
@@ -172,7 +174,7 @@ class _InspectLog:
         assert self.header is not None
         if not self.cases:
             raise file_error(self.path, "the log has no samples")
-        about = self.header.eval
+        about = self.header.about
         results = self.header.results or _InspectResults()
         headline = results.headline.score if results.headline else ""
         if not headline and results.scores:
