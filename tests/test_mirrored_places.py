@@ -7,8 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "proctor"
 # Commands are tested as users call them, in tests/e2e; migrations on old stores, in tests/upgrade;
-# what runs inside a sandbox or an agent's process is no module of the package.
-ELSEWHERE = ("cli", "migrations", "launchers", "launcher")
+# what runs inside a sandbox or an agent's process is no module of the package, nor is what
+# `proctor init` writes, which tests/starter runs as users do.
+ELSEWHERE = ("cli", "migrations", "launchers", "launcher", "templates")
 # A command that an origin brings along, by the name that users call it: tests/e2e/test_NAME_cli.py.
 COMMANDS = {
     f"origins/{origin}/command.py": name

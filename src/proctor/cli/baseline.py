@@ -8,7 +8,7 @@ from proctor.cli.options import json_option, store_option
 from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
-    from proctor.store.baselines import Baseline
+    from proctor.store.baselines import PinnedRun
     from proctor.store.store import Store
 
 
@@ -78,7 +78,7 @@ def _clear(store: "Store", suite: str) -> None:
         )
 
 
-def _object(store: "Store", row: "Baseline") -> dict[str, Any]:
+def _object(store: "Store", row: "PinnedRun") -> dict[str, Any]:
     from proctor.engine.run.stored_view import view_of
 
     view = view_of(store, row.run_id)

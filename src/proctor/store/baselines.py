@@ -10,7 +10,7 @@ from proctor.store.schema import baselines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class PinnedRun:
     """A run that is pinned for the suite of its name."""
 
     suite: str
@@ -31,15 +31,15 @@ class Baselines:
         statement = self._database.upsert(baselines, replace=("run_id", "pinned"))
         self._database.execute_many(statement, [row])
 
-    def get(self, suite: str) -> Baseline | None:
+    def get(self, suite: str) -> PinnedRun | None:
         """Return the baseline of a suite, if it has one."""
         row = self._database.fetch_first(select(baselines).where(baselines.c.suite == suite))
-        return None if row is None else Baseline(**row._mapping)
+        return None if row is None else PinnedRun(**row._mapping)
 
-    def all(self) -> list[Baseline]:
+    def all(self) -> list[PinnedRun]:
         """Return the baselines of all suites, by their names."""
         rows = self._database.fetch_all(select(baselines).order_by(baselines.c.suite))
-        return [Baseline(**row._mapping) for row in rows]
+        return [PinnedRun(**row._mapping) for row in rows]
 
     def clear(self, suite: str) -> bool:
         """Leave a suite without a baseline, and tell whether it had one."""
