@@ -94,6 +94,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/overlap/process.py": ({"json_bytes.loads"}, TALK),
     "scorers/embedding/unieval.py": ({"json_bytes.loads"}, OURS),
     "testing/__main__.py": ({"json_bytes.loads"}, "a script of the person at the keyboard"),
+    "testing/batches.py": ({"json_bytes.loads"}, "what a test asks its own server"),
     "testing/replies.py": ({"json_bytes.loads"}, "what a test asks its own server"),
     "testing/server.py": ({"json_bytes.loads"}, "what a test asks its own server"),
     "web/pages/run.py": ({"json.loads"}, "a parameter of an address, which is short"),

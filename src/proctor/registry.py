@@ -106,8 +106,11 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     "model": {
         "anthropic": "proctor.models.anthropic:Anthropic",
         "azure": "proctor.models.openai:Azure",
+        "gemini": "proctor.models.gemini:Gemini",
         "local": "proctor.models.local:Local",
         "openai": "proctor.models.openai:OpenAI",
+        "openai-chat": "proctor.models.openai:OpenAIChat",
+        "openai-responses": "proctor.models.openai:OpenAIResponses",
         "replay": "proctor.models.replay:Replay",
     },
     "report": {

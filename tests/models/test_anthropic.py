@@ -50,7 +50,7 @@ def test_what_is_sent(
     assert "authorization" not in headers
     assert body == {
         "model": "claude-9",
-        "max_tokens": 4096,
+        "max_tokens": 32_000,
         "system": "Be brief.\n\nBe kind.",
         "temperature": 0.5,
         "top_k": 4,
@@ -100,14 +100,63 @@ def test_replies(
     assert server.calls[0].body["max_tokens"] == 5
 
 
-def test_a_shape_is_asked_for_by_a_tool(model: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("refuses", "rung", "calls"),
+    [
+        ((), "schema", 1),
+        (("output_config.format",), "tool", 2),
+        (("output_config.format", "tools"), "", 3),
+    ],
+)
+def test_a_shape_is_asked_for_by_schema_by_a_tool_or_not_at_all(
+    model: Callable[..., Any], refuses: tuple[str, ...], rung: str, calls: int
+) -> None:
     shape = ReplyShape(name="verdict", schema={"type": "object", "properties": {}})
     request = Request(messages=(Message(role="user", content="ok?"),), shape=shape)
-    with FakeServer('{"ok": true}') as server:
+    with FakeServer('{"ok": true}', refuses=refuses) as server:
         reply = once(model("anthropic", model="c", urls=[server.url]), request)
-    assert (reply.rung, json_bytes.loads(reply.text or "")) == ("tool", {"ok": True})
-    assert server.calls[0].body["tool_choice"] == {"type": "tool", "name": "verdict"}
-    assert server.calls[0].body["tools"] == [{"name": "verdict", "input_schema": shape.schema}]
+    assert (reply.rung, json_bytes.loads(reply.text or "")) == (rung, {"ok": True})
+    assert len(server.calls) == calls
+    body = server.calls[-1].body
+    schema = {"format": {"type": "json_schema", "schema": shape.schema}}
+    assert body.get("output_config") == (schema if rung == "schema" else None)
+    if rung == "tool":
+        assert body["tool_choice"] == {"type": "tool", "name": "verdict"}
+        assert body["tools"] == [{"name": "verdict", "input_schema": shape.schema}]
+
+
+@pytest.mark.parametrize(
+    ("effort", "refuses", "thinking", "config"),
+    [
+        ("high", (), {"type": "adaptive"}, {"effort": "high"}),
+        ("minimal", (), {"type": "adaptive"}, {"effort": "low"}),
+        ("none", (), {"type": "disabled"}, None),
+        ("xhigh", ("output_config.effort=xhigh",), {"type": "adaptive"}, {"effort": "high"}),
+        ("high", ("output_config",), {"type": "adaptive"}, None),
+        (
+            "high",
+            ("thinking.type=adaptive",),
+            {"type": "enabled", "budget_tokens": 16_384},
+            None,
+        ),
+        ("high", ("thinking",), None, None),
+        (None, (), None, None),
+    ],
+)
+def test_the_effort_of_thinking(
+    model: Callable[..., Any],
+    ask: Any,
+    effort: str | None,
+    refuses: tuple[str, ...],
+    thinking: Any,
+    config: Any,
+) -> None:
+    with FakeServer("yes", refuses=refuses) as server:
+        client = model("anthropic", model="c", urls=[server.url])
+        assert once(client, ask(reasoning_effort=effort)).text == "yes"
+    body = server.calls[-1].body
+    assert (body.get("thinking"), body.get("output_config")) == (thinking, config)
+    assert bool(client.refused) is bool(refuses)
 
 
 def test_faults_are_tried_again(model: Callable[..., Any], ask: Any) -> None:

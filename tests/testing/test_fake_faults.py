@@ -25,7 +25,9 @@ def outcome(client: Any, server: FakeServer, text: str = "What is red?") -> str:
                 return f"{response.status} {json.loads(data)['error']['message']}"
             if response.headers["content-type"] != "application/json":
                 return response.headers["content-type"]
-            choices = json.loads(data)["choices"]
+            if "error" in (body := json.loads(data)):
+                return str(body["error"]["message"])
+            choices = body["choices"]
             if not choices:
                 return "no choices"
             return f"{choices[0]['finish_reason']} {choices[0]['message']['content']}"
@@ -47,6 +49,7 @@ FAULTS = [
     (Fault("drip", seconds=0.02), "stop What is red?", 200, True),
     (Fault("reset"), "ConnectionResetError", 0, False),
     (Fault("no_choices"), "no choices", 200, False),
+    (Fault("error_inside"), "the stream broke", 200, False),
     (Fault("null_content"), "stop None", 200, True),
     (Fault("length"), "length What i", 200, True),
 ]

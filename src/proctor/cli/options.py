@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proctor import origin_tables
-from proctor.core.exchange import Sampling
+from proctor.core.exchange import EFFORTS, Sampling
 from proctor.core.names import parse_agent, parse_model
 from proctor.core.suite import VARIANT, Spec
 from proctor.engine.run.settings import (
@@ -28,17 +28,19 @@ if TYPE_CHECKING:
 GROUPS: dict[str, Sequence[str]] = {
     "Candidate": (
         "--model", "--answers", "--agent", "--agent-option", "--proxy", "--attempts", "--system",
-        "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed", "--max-turns", "--again",
+        "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed", "--reasoning-effort",
+        "--max-turns", "--again",
         "--name",
     ),
     "Judge and simulated user": (
-        "--judge", "--panel", "--judge-repeats", "--tie", "--simulator",
+        "--judge", "--panel", "--judge-repeats", "--judge-reasoning-effort", "--tie",
+        "--simulator",
     ),
     "Suite": (
         "--where", "--limit", "--select", "--dialect", "--root", "--allow-import",
     ),
     "Limits": (
-        "--max-cost", "--price", "--concurrency", "--rpm", "--tpm", "--timeout",
+        "--max-cost", "--price", "--prices", "--concurrency", "--rpm", "--tpm", "--timeout",
         "--attempt-timeout", "--max-unscored", "--stop-when", "--margin",
     ),
     "Where it runs": (
@@ -340,6 +342,9 @@ panel_options = [
     click.option(
         "--judge-repeats", type=click.IntRange(1), default=1, help="Ask each judge N times."
     ),
+    click.option(
+        "--judge-reasoning-effort", type=click.Choice(EFFORTS), help="How long the judges think."
+    ),
 ]
 
 judge_options = [
@@ -362,6 +367,9 @@ sampling_options = [
     click.option("--top-k", type=int, help="The candidate's top_k."),
     click.option("--max-tokens", type=click.IntRange(1), help="Maximum tokens per reply."),
     click.option("--seed", type=int, help="The candidate's seed, if the server supports one."),
+    click.option(
+        "--reasoning-effort", type=click.Choice(EFFORTS), help="How long the candidate thinks."
+    ),
     click.option("--system", default="", metavar="TEXT", help="A system prompt for every case."),
 ]
 
@@ -401,6 +409,12 @@ call_options = [
         multiple=True,
         metavar="MODEL=IN/OUT",
         help="Dollars per million input and output tokens, overriding the built-in table.",
+    ),
+    click.option(
+        "--prices",
+        "price_file",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        help="A JSON file of prices to use before the built-in table.",
     ),
     click.option("--offline", is_flag=True, help="Allow connections to this machine only."),
     click.option(
@@ -555,8 +569,10 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
 
 def panel_settings(options: dict[str, Any]) -> JudgeSettings:
     """Take the judges' settings out of a command's options."""
+    effort = options.pop("judge_reasoning_effort", None)
+    asked_how = {} if effort is None else {"sampling": Sampling(reasoning_effort=effort)}
     return JudgeSettings(
-        judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
+        judges=tuple(_choice(text, asked_how) for text in options.pop("judges", ())),
         combine=options.pop("panel", "mean"),
         repeats=options.pop("judge_repeats", 1),
         tie=options.pop("tie", "0"),
@@ -565,7 +581,7 @@ def panel_settings(options: dict[str, Any]) -> JudgeSettings:
 
 def _model_options(options: dict[str, Any]) -> dict[str, Any]:
     """Take the candidate model's settings out of a command's options."""
-    names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
+    names = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
     sampling = Sampling(**{name: options.pop(name, None) for name in names})
     headers = [_pair(text, "--header") for text in options.pop("headers", ())]
     model_options = {"sampling": sampling, "system": options.pop("system", "")}
@@ -594,6 +610,7 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
         tokens_per_minute=options.pop("tpm", None),
         max_cost=options.pop("max_cost", None),
         prices=dict(_price(text) for text in options.pop("prices", ())),
+        price_file=options.pop("price_file", None),
         offline=options.pop("offline", False),
         record=options.pop("record", None),
     )

@@ -104,6 +104,52 @@ class Usage:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """What the tokens of a model cost, in US dollars per million."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+    """For tokens that were in the cache; none means as much as for others."""
+    cache_write: float | None = None
+    """For tokens that are written to the cache; none means as much as for others."""
+    cache_write_long: float | None = None
+    """For tokens that are kept in the cache for an hour; none means as much as the shorter."""
+    batch: float = 0.5
+    """The part of the price that is paid in a batch job."""
+    tiers: "tuple[tuple[int, Rates], ...]" = ()
+    """Other rates for the whole of a call, by the length of the prompt from which on they hold."""
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """Return what ordinary tokens cost, in and out."""
+        return self.prompt, self.completion
+
+    def cost(self, usage: Usage) -> float | None:
+        """Return what a call cost; none where the server told no tokens, and it was not free."""
+        rates = self
+        for least, other in self.tiers:
+            if usage.prompt_tokens > least:
+                rates = other
+        plain = cost_of(rates.pair, usage)
+        if plain is None:
+            return None
+        written = rates.prompt if rates.cache_write is None else rates.cache_write
+        kept = written if rates.cache_write_long is None else rates.cache_write_long
+        cached = rates.prompt if rates.cached is None else rates.cached
+        long = min(usage.cache_write_long_tokens, usage.cache_write_tokens)
+        return (
+            plain
+            + (
+                usage.cached_tokens * (cached - rates.prompt)
+                + (usage.cache_write_tokens - long) * (written - rates.prompt)
+                + long * (kept - rates.prompt)
+            )
+            / 1e6
+        )
+
+
 def cost_of(price: tuple[float, float] | None, usage: Usage) -> float | None:
     """Return what a call cost in US dollars; none where its price or its tokens are not known."""
     if price is None:

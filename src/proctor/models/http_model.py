@@ -14,7 +14,7 @@ from typing import ClassVar
 from proctor.contracts.model import Model, ModelListener
 from proctor.contracts.redacted import redact_reply
 from proctor.core.access import Destination
-from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage, cost_of
+from proctor.core.exchange import Rates, Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.suite import Json, Message, ToolCall
 from proctor.errors import ModelError, UsageError
 from proctor.io import concurrency as concurrency_module
@@ -28,7 +28,7 @@ from proctor.models.endpoints import (
     is_loopback,
     is_private,
 )
-from proctor.models.prices import price_of
+from proctor.models.prices import rates_of
 from proctor.models.rate_limit import Limiter
 from proctor.models.refused_fields import (
     LADDER,
@@ -113,6 +113,8 @@ class Served(Model):
     """The most seconds for all tries of a call together."""
     price_given: tuple[float, float] | None = None
     """US dollars per million tokens in and out, where the price list is not right."""
+    price_file: str = ""
+    """A file of prices that is asked before the price list."""
 
     queues: ClassVar[bool] = True
     provider: ClassVar[str]
@@ -126,6 +128,8 @@ class Served(Model):
     """Fields of a request that cannot be left out, whatever a server says."""
     ladder: ClassVar[frozenset[str]] = LADDER
     """Fields for which there is another way to ask."""
+    rephrased: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are told people when they are sent in another form, such as thinking."""
     schema_fields: ClassVar[frozenset[str]] = frozenset({"response_format"})
     """Fields that carry the schema of a wanted shape."""
     unasked: ClassVar[frozenset[str]] = frozenset()
@@ -161,22 +165,26 @@ class Served(Model):
     def label(self) -> str:
         return f"{self.provider}:{self.model}"
 
-    @cached_property
+    @property
     def price(self) -> tuple[float, float] | None:
-        known_price = self._known_price
-        if known_price is None and all(is_loopback(base) for base in self._bases):
-            return (0.0, 0.0)
-        return known_price
+        return None if self.rates is None else self.rates.pair
+
+    @cached_property
+    def rates(self) -> Rates | None:
+        """Return what tokens cost in full, with those of caches; none where nobody knows."""
+        if self._known_rates is None and all(is_loopback(base) for base in self._bases):
+            return Rates(prompt=0.0, completion=0.0)
+        return self._known_rates
 
     @property
     def price_known(self) -> bool:
-        return self._known_price is not None
+        return self._known_rates is not None
 
     @cached_property
-    def _known_price(self) -> tuple[float, float] | None:
-        if self.price_given is not None:
-            return self.price_given
-        return price_of(self.provider, self.model, listed=self._bases == (self.home,))
+    def _known_rates(self) -> Rates | None:
+        listed = self._bases == (self.home,)
+        given, file = self.price_given, self.price_file
+        return rates_of(self.provider, self.model, given=given, file=file, listed=listed)
 
     def listen(self, listener: ModelListener) -> None:
         self._listener = listener
@@ -280,7 +288,8 @@ class Served(Model):
             answer = await endpoint.post(path, json_bytes.dumps(nested(body)), limit)
             if answer.status not in (*STATUSES, *ELSEWHERE):
                 break
-            if first is None and self._moved(Refusal.of(answer.data), request, learned):
+            refusal = Refusal.of(answer.data, answer.status)
+            if first is None and self._moved(refusal, request, learned):
                 first = answer, body
                 body = adjusted(self._body(request, learned), learned)
                 continue
@@ -300,7 +309,7 @@ class Served(Model):
     ) -> dict[str, Json]:
         """Return a request as it may be taken after a refusal, or as it was where none helps."""
         refusal = Refusal.of(data)
-        if on_ladder(refusal, body, self.ladder):
+        if on_ladder(refusal, body, self.ladder | self.rephrased):
             self._learn(refusal, request, body, learned)
             if (other := adjusted(self._body(request, learned), learned)) != body:
                 return other
@@ -366,7 +375,8 @@ class Served(Model):
             message = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
             raise TryFailed(message, status=answer.status) from None
         reply = redact_reply(reply)
-        usage = replace(reply.usage, cost=cost_of(self.price, reply.usage))
+        cost = None if self.rates is None else self.rates.cost(reply.usage)
+        usage = replace(reply.usage, cost=cost)
         return replace(
             reply,
             rung=rung,

@@ -88,6 +88,7 @@ _MESSAGES = (
     "instructions",
     "systemInstruction",
 )
+_REFUSED_WHOLE = ("output_config", "reasoning")
 _GIVEN_UP_FIRST = ("top_p", "top_k")
 _THIS_REQUEST = re.compile(
     r"context (?:length|window|size)|(?:input|prompt) tokens|too (?:small|low)|at least|minimum"
@@ -128,22 +129,23 @@ class Refusal:
     """Its words, in lower case."""
     named: frozenset[str] = frozenset()
     """The fields that it names apart from its words."""
+    status: int = 400
 
     @classmethod
-    def of(cls, data: bytes) -> "Refusal":
+    def of(cls, data: bytes, status: int = 400) -> "Refusal":
         """Read the body of an answer."""
         try:
             payload = json_bytes.loads_foreign(data[:1_000_000])
         except ValueError:
-            return cls(data[:10_000].decode("utf-8", "replace").lower())
+            return cls(data[:10_000].decode("utf-8", "replace").lower(), status=status)
         fields = sorted(set(_fields(payload, _DEEPEST)))
         named = frozenset(part for name in fields for part in _parts(name))
-        return cls(f"{message_of(payload)} {' '.join(fields)}".lower(), named)
+        return cls(f"{message_of(payload)} {' '.join(fields)}".lower(), named, status)
 
     def blames(self, names: Iterable[str]) -> list[str]:
         """Return those of the names of fields that the server speaks of; the surest come alone."""
         candidates = list(names)
-        for sure in (self._apart, self._quoted, self._in_words):
+        for sure in (self._apart, self._quoted, self._in_words, self._within):
             if blamed := [name for name in candidates if sure(name)]:
                 return _one_at_a_time(blamed) if _ONE_OF_THEM.search(self.text) else blamed
         return []
@@ -170,6 +172,11 @@ class Refusal:
 
     def _quoted(self, name: str) -> bool:
         return any(re.search(rf"['\"`\[‘“]{way}['\"`\]’”]", self.text) for way in _ways(name))
+
+    def _within(self, name: str) -> bool:
+        """Tell whether the server speaks of the object that a field belongs to."""
+        whole, dot, _ = name.partition(".")
+        return bool(dot) and whole in _REFUSED_WHOLE and whole in self.text
 
     def _in_words(self, name: str) -> bool:
         last = name.rpartition(".")[2]

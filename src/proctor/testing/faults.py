@@ -20,6 +20,7 @@ Kind = Literal[
     "wrong_type",
     "drip",
     "reset",
+    "error_inside",
     "no_choices",
     "null_content",
     "length",
@@ -39,6 +40,7 @@ class Fault:
     ``hang``: no reply until one side closes. ``broken_json``: half of the JSON, as if it were all.
     ``cut_off``: half of the announced bytes, then the end. ``wrong_type``: a page of HTML.
     ``drip``: small pieces, over ``seconds`` in all. ``reset``: the connection is reset.
+    ``error_inside``: 200, and then an error in place of a reply, as when a stream breaks.
     ``no_choices``: a reply without choices. ``null_content``: null for a text.
     ``length``: half of the text, cut off by the limit of tokens.
     """

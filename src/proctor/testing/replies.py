@@ -1,4 +1,4 @@
-"""What a fake server says: scripts, and their replies in the two wire formats."""
+"""What a fake server says: scripts, and their replies as chat completions and as messages."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -45,11 +45,26 @@ Script = (
 
 
 def messages_of(body: Json) -> list[Json]:
-    """Return the messages of a request, the system prompt of the Messages API first."""
-    messages = list(body.get("messages") or [])
-    if body.get("system"):
-        messages.insert(0, {"role": "system", "content": body["system"]})
+    """Return the messages of a request in any format, the system prompt first."""
+    if "contents" in body:
+        messages = [_of_content(content) for content in body["contents"]]
+    elif "input" in body:
+        items = body["input"]
+        messages = [{"role": "user", "content": items}] if isinstance(items, str) else list(items)
+    else:
+        messages = list(body.get("messages") or [])
+    system = body.get("system") or body.get("instructions") or body.get("systemInstruction")
+    if isinstance(system, dict):
+        system = _of_content(system)["content"]
+    if system:
+        messages.insert(0, {"role": "system", "content": system})
     return messages
+
+
+def _of_content(content: Json) -> Json:
+    """Write what ``generateContent`` calls a content as a message."""
+    role = "assistant" if content.get("role") == "model" else content.get("role", "user")
+    return {"role": role, "content": content.get("parts") or []}
 
 
 def text_of(message: Json) -> str:
@@ -115,15 +130,15 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": _json_text(call.arguments)},
+                "function": {"name": call.name, "arguments": json_text(call.arguments)},
             }
             for call in calls
         ]
-    tokens_in, tokens_out = _tokens(answer, body)
+    tokens_in, tokens_out = tokens_of(answer, body)
     finish = "tool_calls" if calls and answer.finish == "stop" else answer.finish
     chosen: Json = {"index": 0, "message": message, "finish_reason": finish}
     if body.get("logprobs") and answer.logprobs:
-        chosen["logprobs"] = {"content": [_first_token(answer.logprobs, body)]}
+        chosen["logprobs"] = {"content": [first_token(answer.logprobs, body)]}
     return {
         "id": f"fake-{number}",
         "object": "chat.completion",
@@ -133,8 +148,8 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
             "prompt_tokens": tokens_in,
             "completion_tokens": tokens_out,
             "total_tokens": tokens_in + tokens_out,
-            **_details(prompt_tokens_details={"cached_tokens": answer.cached_tokens}),
-            **_details(completion_tokens_details={"reasoning_tokens": answer.reasoning_tokens}),
+            **details(prompt_tokens_details={"cached_tokens": answer.cached_tokens}),
+            **details(completion_tokens_details={"reasoning_tokens": answer.reasoning_tokens}),
         },
     }
 
@@ -147,12 +162,13 @@ def called_tools(answer: Answer, number: int) -> list[ToolCall]:
     ]
 
 
-def _details(**details: dict[str, int]) -> Json:
+def details(**counts: dict[str, int]) -> Json:
     """Write the parts of a count, where there are some."""
-    return {name: parts for name, parts in details.items() if any(parts.values())}
+    return {name: parts for name, parts in counts.items() if any(parts.values())}
 
 
-def _json_text(value: Json) -> str:
+def json_text(value: Json) -> str:
+    """Write a value as JSON; a text stays what it is."""
     return value if isinstance(value, str) else json_bytes.dumps(value).decode()
 
 
@@ -162,15 +178,25 @@ def messages_reply(answer: Answer, body: Json, number: int) -> Json:
     if answer.thinking:
         blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": "fake"})
     choice = body.get("tool_choice") or {}
-    if choice.get("type") == "tool":
+    calls = called_tools(answer, number)
+    if choice.get("type") == "tool" and not calls:
         arguments = json_bytes.loads(answer.text or "{}")
         blocks.append(
             {"type": "tool_use", "id": f"tool-{number}", "name": choice["name"], "input": arguments}
         )
     elif answer.text is not None:
         blocks.append({"type": "text", "text": answer.text})
-    tokens_in, tokens_out = _tokens(answer, body)
-    reasons = {"stop": "end_turn", "length": "max_tokens"}
+    blocks += [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        for call in calls
+    ]
+    tokens_in, tokens_out = tokens_of(answer, body)
+    reasons = {"stop": "tool_use" if calls else "end_turn", "length": "max_tokens"}
+    cached = {
+        "cache_read_input_tokens": answer.cached_tokens,
+        "cache_creation_input_tokens": answer.cache_write_tokens,
+    }
+    tokens_in -= answer.cached_tokens + answer.cache_write_tokens
     return {
         "id": f"fake-{number}",
         "type": "message",
@@ -178,15 +204,20 @@ def messages_reply(answer: Answer, body: Json, number: int) -> Json:
         "model": body.get("model") or "fake",
         "content": blocks,
         "stop_reason": reasons.get(answer.finish, answer.finish),
-        "usage": {"input_tokens": tokens_in, "output_tokens": tokens_out},
+        "usage": {
+            "input_tokens": tokens_in,
+            "output_tokens": tokens_out,
+            **{name: count for name, count in cached.items() if count},
+        },
     }
 
 
-def error_body(status: int, message: str) -> Json:
-    """Write an error so that clients of both formats find its message."""
+def error_body(status: int, message: str, param: str = "") -> Json:
+    """Write an error so that clients of all formats find its message."""
     words = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
     kind = words.get(status, "api_error" if status >= 500 else "invalid_request_error")
-    return {"type": "error", "error": {"message": message, "type": kind, "code": status}}
+    error = {"message": message, "type": kind, "code": status}
+    return {"type": "error", "error": {**error, **({"param": param} if param else {})}}
 
 
 def models_body() -> Json:
@@ -194,13 +225,15 @@ def models_body() -> Json:
     return {"object": "list", "data": [{"id": "fake", "object": "model", "owned_by": "proctor"}]}
 
 
-def _first_token(logprobs: Mapping[str, float], body: Json) -> Json:
+def first_token(logprobs: Mapping[str, float], body: Json) -> Json:
+    """Write the first token with its alternatives."""
     likeliest = sorted(logprobs.items(), key=lambda pair: -pair[1])
     rows = [{"token": token, "logprob": value} for token, value in likeliest]
     return {**rows[0], "top_logprobs": rows[: body.get("top_logprobs") or 0]}
 
 
-def _tokens(answer: Answer, body: Json) -> tuple[int, int]:
+def tokens_of(answer: Answer, body: Json) -> tuple[int, int]:
+    """Return how many tokens a question and its reply are said to have."""
     if answer.tokens is not None:
         return answer.tokens
     characters = sum(len(text_of(message)) for message in messages_of(body))

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from io import BufferedWriter
 from pathlib import Path
 from threading import Thread
@@ -15,11 +16,16 @@ from proctor.core.fingerprint import digest
 from proctor.core.suite import Json
 from proctor.io import json_bytes
 from proctor.testing import replies
+from proctor.testing.batches import FakeBatches
 from proctor.testing.connection import FakeConnection, Incoming
 from proctor.testing.faults import USABLE, Fault, FaultRequest, Rule, choose, draw
+from proctor.testing.formats import FORMATS, format_at, refusal_words, refused_field
 from proctor.testing.replies import Answer, Script, ScriptedReply
 
-CHAT, MESSAGES = "/chat/completions", "/messages"
+BATCHED = ("/files", "/batches")
+"""What the paths of batch jobs hold."""
+WHOLE = ("late", "null_content", "length", "no_choices", "error_inside")
+"""The faults whose reply is sent as any other."""
 HTML = b"<html><body><h1>It works!</h1></body></html>"
 
 
@@ -53,8 +59,9 @@ class Call:
 class FakeServer:
     """Server of fake models; used with ``with``, it lives in a thread of its own.
 
-    It speaks chat completions and the Messages API, and lists its models, below any path:
-    ``/v1``, ``/judge/v1``. Nothing is streamed.
+    It speaks chat completions, the Responses API, the Messages API and ``generateContent``, takes
+    batch jobs of OpenAI and Anthropic, and lists its models, below any path: ``/v1``,
+    ``/judge/v1``. Nothing is streamed.
     """
 
     script: Script = None
@@ -73,6 +80,13 @@ class FakeServer:
     """The key that clients must send; any will do where it is empty."""
     log: Path | str | None = None
     """A file to which a line of JSON is added for every call that has ended."""
+    refuses: tuple[str, ...] = ()
+    """Fields that a request is refused for, as servers name them: ``temperature``,
+    ``output_config.format``; ``reasoning_effort=xhigh`` refuses one value."""
+    lacks: tuple[str, ...] = ()
+    """Ends of paths where there is nothing, such as ``/responses``."""
+    batch_seconds: float = 0.0
+    """How long a batch job takes."""
     keep: bool = True
     """Whether calls hold what was asked and said; without, many of them take little memory."""
     calls: list[Call] = field(default_factory=list, init=False)
@@ -81,6 +95,7 @@ class FakeServer:
     """What the script's own code raised."""
 
     def __post_init__(self) -> None:
+        self.batches = FakeBatches(self._answer_in_batch, seconds=self.batch_seconds)
         self._tries: Counter[str] = Counter()
         self._in_flight = 0
         self._connections: dict[FakeConnection, Call | None] = {}
@@ -197,6 +212,10 @@ class FakeServer:
         if trouble is not None:
             status, message = trouble
             self._refuse(connection, status, message)
+        elif _is_batched(incoming.path):
+            status, data = self.batches.serve(incoming.method, incoming.path, incoming.body)
+            loop, wait = asyncio.get_running_loop(), self._latency(incoming.path)
+            loop.call_later(wait, partial(connection.send, status, data, then=_nothing))
         elif incoming.method == "GET":
             connection.send(200, json_bytes.dumps(replies.models_body()), then=_nothing)
         else:
@@ -205,8 +224,10 @@ class FakeServer:
             except ValueError as error:
                 self._refuse(connection, 400, f"the body is not JSON: {error}")
                 return
-            if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
-                self._refuse(connection, 400, "the body has no messages")
+            form = format_at(incoming.path)
+            assert form is not None
+            if not isinstance(body, dict) or not isinstance(body.get(form.messages), list | str):
+                self._refuse(connection, 400, f"the body has no {form.messages}")
             elif body.get("stream"):
                 self._refuse(connection, 400, "this server does not stream")
             else:
@@ -216,14 +237,18 @@ class FakeServer:
         """Return what is wrong with a request before its body is looked at."""
         if self.key and not self._knows(incoming.headers):
             return 401, "the key is missing or wrong"
-        endings = ("/models",) if incoming.method == "GET" else (CHAT, MESSAGES)
-        if incoming.method not in ("GET", "POST") or not incoming.path.endswith(endings):
+        if _is_batched(incoming.path):
+            return None
+        endings = ("/models",) if incoming.method == "GET" else tuple(FORMATS)
+        there = incoming.path.endswith(endings) and not incoming.path.endswith(self.lacks)
+        if incoming.method not in ("GET", "POST") or not there:
             return 404, f"there is nothing at {incoming.method} {incoming.path}"
         return None
 
     def _knows(self, headers: Mapping[str, str]) -> bool:
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        return self.key in (bearer, headers.get("x-api-key", ""))
+        others = (headers.get("x-api-key", ""), headers.get("x-goog-api-key", ""))
+        return self.key in (bearer, *others)
 
     def _refuse(self, connection: FakeConnection, status: int, message: str) -> None:
         body = json_bytes.dumps(replies.error_body(status, message))
@@ -231,19 +256,8 @@ class FakeServer:
 
     def _take(self, incoming: Incoming, body: Json, connection: FakeConnection) -> None:
         """Record a call, decide what becomes of it, and see to it, now or later."""
-        key = digest(incoming.path, body)
-        self._tries[key] += 1
-        first = incoming.path.split("/")[1]
-        call = Call(
-            number=len(self.calls) + 1,
-            path=incoming.path,
-            role="" if first == "v1" else first,
-            key=key,
-            nth=self._tries[key],
-            began=time.monotonic(),
-            body=body if self.keep else None,
-        )
-        self.calls.append(call)
+        call = self._recorded(incoming.path, body)
+        key = call.key
         self._connections[connection] = call
         self._in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self._in_flight)
@@ -260,6 +274,31 @@ class FakeServer:
         else:
             answer()
 
+    def _recorded(self, path: str, body: Json) -> Call:
+        """Record a request."""
+        key = digest(path, body)
+        self._tries[key] += 1
+        first = path.split("/")[1]
+        call = Call(
+            number=len(self.calls) + 1,
+            path=path,
+            role="" if first in ("v1", "v1beta") else first,
+            key=key,
+            nth=self._tries[key],
+            began=time.monotonic(),
+            body=body if self.keep else None,
+        )
+        self.calls.append(call)
+        return call
+
+    def _answer_in_batch(self, path: str, body: Json) -> tuple[int, Json]:
+        """Answer one request of a batch job."""
+        call = self._recorded(path, body)
+        fault, scripted = self._decide(call, body)
+        call.status = 200 if fault is None else fault.answer_status
+        call.ended, call.finished = time.monotonic(), call.status == 200
+        return call.status, json_bytes.loads(_written(call, body, scripted, fault))
+
     def _latency(self, key: str) -> float:
         if isinstance(self.latency, tuple):
             low, high = self.latency
@@ -275,6 +314,8 @@ class FakeServer:
         fault = choose(self.rules, self.seed, request)
         if fault is not None and fault.kind not in USABLE:
             return fault, None
+        if refused := refused_field(body, self.refuses):
+            return Fault("error", status=400, message=refusal_words(refused)), None
         try:
             scripted = replies.say(self.roles.get(call.role, self.script), body, call.nth)
         except Exception as error:  # noqa: BLE001 - a script is a stranger's code
@@ -296,7 +337,7 @@ class FakeServer:
         def ended() -> None:
             self._end(call, finished=usable)
 
-        if fault is None or kind in ("late", "null_content", "length", "no_choices"):
+        if fault is None or kind in WHOLE:
             number = {"x-request-id": f"fake-{call.number}"}
             connection.send(call.status, payload, headers=number, then=ended)
         elif kind in ("rate_limit", "error"):
@@ -327,8 +368,16 @@ class FakeServer:
             self._file.flush()
 
 
+def _is_batched(path: str) -> bool:
+    """Tell whether a path is about batch jobs or their files."""
+    return path.endswith(BATCHED) or any(f"{end}/" in path for end in BATCHED)
+
+
 def _written(call: Call, body: Json, scripted: ScriptedReply, fault: Fault | None) -> bytes:
     """Write the body of a reply."""
+    if fault is not None and fault.kind == "error_inside":
+        error = {"type": "overloaded_error", "message": fault.message or "the stream broke"}
+        return json_bytes.dumps({"type": "error", "error": error})
     if fault is not None and fault.kind in ("rate_limit", "error"):
         status = fault.answer_status
         words = fault.message or ("too many requests" if status == 429 else "something broke")
@@ -341,10 +390,11 @@ def _written(call: Call, body: Json, scripted: ScriptedReply, fault: Fault | Non
         else Answer(scripted if isinstance(scripted, str) else None)
     )
     answer = replies.spoiled(answer, fault)
-    form = replies.chat_completion if call.path.endswith(CHAT) else replies.messages_reply
-    reply = form(answer, body, call.number)
+    form = format_at(call.path)
+    assert form is not None
+    reply = form.write(answer, body, call.number)
     if fault is not None and fault.kind == "no_choices":
-        reply["choices" if "choices" in reply else "content"] = []
+        reply[form.emptied] = []
     return json_bytes.dumps(reply)
 
 

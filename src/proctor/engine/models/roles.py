@@ -437,6 +437,7 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
         "requests_per_minute": calls.requests_per_minute,
         "tokens_per_minute": calls.tokens_per_minute,
         "price_given": _price(choice.spec, calls),
+        "price_file": None if calls.price_file is None else str(calls.price_file),
     }
     params = {k: v for k, v in candidate_params.items() if k in param_names and v not in (None, {})}
     if not sent.environment and "key_env" in param_names:
@@ -447,12 +448,27 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
     return model
 
 
+_CONFIG = "generationConfig"
+_OTHER_NAMES = {
+    "temperature": (f"{_CONFIG}.temperature",),
+    "top_p": (f"{_CONFIG}.topP",),
+    "top_k": (f"{_CONFIG}.topK",),
+    "max_tokens": ("max_output_tokens", f"{_CONFIG}.maxOutputTokens"),
+    "seed": (f"{_CONFIG}.seed",),
+    "stop": ("stop_sequences", f"{_CONFIG}.stopSequences"),
+    "reasoning_effort": (
+        "reasoning.effort", "output_config.effort", "thinking", f"{_CONFIG}.thinkingConfig",
+    ),
+}  # fmt: skip
+"""What some APIs call a setting."""
+
+
 def chosen_settings(choice: "ModelChoice") -> set[str]:
     """Return the request fields that the user set for a model, as servers name them."""
     sampling = choice.sampling
     names = {f.name for f in fields(Sampling) if getattr(sampling, f.name) not in (None, (), {})}
     names = (names - choice.defaults - {"extra"}) | set(sampling.extra)
-    return names | {"stop_sequences"} if "stop" in names else names
+    return names | {other for name in names for other in _OTHER_NAMES.get(name, ())}
 
 
 def is_priced(model: "Model") -> bool:

@@ -90,6 +90,8 @@ class CallSettings:
     max_cost: float | None = None
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Dollars per million tokens in and out, by the name of the model."""
+    price_file: Path | None = None
+    """A file of prices that is asked before the built-in list."""
     offline: bool = False
     record: Path | None = None
 

@@ -251,6 +251,12 @@ class UsageSums:
         self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
 
 
+_DETAILS = frozenset(
+    {"cached_tokens", "cache_write_tokens", "cache_write_long_tokens", "reasoning_tokens"}
+)
+"""Parts of the tokens, which are told where there are any."""
+
+
 def usage_from(used: Json) -> Usage:
     """Decode a stored usage; zero if it is none."""
     usage_fields = used if isinstance(used, Mapping) else {}
@@ -259,7 +265,8 @@ def usage_from(used: Json) -> Usage:
 
 
 def _counts(usage: Usage) -> dict[str, Json]:
-    return {f.name: getattr(usage, f.name) for f in fields(Usage)}
+    counts = {f.name: getattr(usage, f.name) for f in fields(Usage)}
+    return {name: count for name, count in counts.items() if count or name not in _DETAILS}
 
 
 @dataclass
