@@ -116,6 +116,13 @@ class ScoreColumn:
             self.reasons[place], self.details[place] = column.reasons[row], column.details[row]
             self.statuses[place] = column.statuses[row]
 
+    def status_values(self) -> list[str]:
+        """Return all statuses as they are stored."""
+        scored = ScoreStatus.SCORED
+        if self.statuses.count(scored) == len(self.statuses):
+            return [scored.value] * len(self.statuses)
+        return [status.value for status in self.statuses]
+
     def written_details(self) -> list[bytes | None]:
         """Return all details as JSON; none where there is no detail."""
         return [

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
 
-from proctor.core.suite import Json
+from proctor import registry
+from proctor.core.suite import Json, Spec
 from proctor.engine.bulk import worker_process
 from proctor.engine.bulk.tasks import ShareTask
 from proctor.engine.bulk.workers import WorkerLost
@@ -54,8 +55,27 @@ SLOW: list[Json] = [
     [{"text_metrics": ["bleu", "chrf"], "weight": 0}, {"exact_match": True}],
     [{"blanks": {"template": "a [blank] c", "targets": ["four"]}}],
     [{"contains": {"texts": "BLUE", "ignore_case": True}}],
+    [{"maths": True}],
 ]
 """Criteria that are scored in processes that can be killed, or many at once."""
+
+
+ELSEWHERE = {
+    "programs": {"eval_code", "python_check", "unit_tests"},
+    "weights": {"bert_score", "bert_similarity", "hedging_language", "unieval"},
+    "results of other tools": {"imported"},
+    "structure": {"is_json", "json_equal", "json_schema", "retrieval", "tool_calls"},
+}
+"""Scorers without a kind here, besides those that ask a judge: a run with these, or with programs,
+stays in rows, weights score many at once as text_metrics does, and imported scores are not made."""
+
+
+def test_no_scorer_is_left_out() -> None:
+    entries = [entry for kinds in (*QUICK, *SLOW) for entry in kinds]
+    tried = {name for entry in entries if isinstance(entry, dict) for name in entry}
+    rest = set(registry.names("scorer")) - tried - set().union(*ELSEWHERE.values())
+    classes = {name: registry.class_of("scorer", Spec(name=name)) for name in rest}
+    assert [name for name, kind in classes.items() if kind.needs_judge is not True] == []
 
 
 def varied(count: int, kinds: list[Json]) -> tuple[list[Json], list[Json]]:

@@ -1,6 +1,7 @@
 """The value of plain cases: what the one formula and the sums make of them, bit for bit."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,9 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.bulk.shapes import CaseShape, ShapePool
 from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.plain_cases import PlainCase, PlainColumns
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.totals import PlainCase, RunTotals
+from proctor.engine.run.totals import RunTotals
 
 
 def drawn_case(draw: random.Random) -> Case:
@@ -87,3 +89,60 @@ def test_cases_of_one_shape_share_it_and_scorers_of_plain_texts_are_built_as_oth
     built = Scorers().built(Spec(name="keywords", params={"rules": ["a", "b"]}))
     assert type(quick) is type(built)
     assert quick.full_marks == built.full_marks == 2.0
+
+
+@pytest.mark.parametrize("shares_of_value", [False, True])
+@pytest.mark.parametrize("interval", ["bounded", "bootstrap"])
+def test_values_and_sums_of_columns_are_those_of_single_answers(
+    shares_of_value: bool, interval: Any
+) -> None:
+    draw = random.Random(8)
+    spec = Spec(name="exact_match")
+    case = Case(
+        id="c",
+        messages=(),
+        criteria=tuple(
+            Criterion(id=f"k{place}", scorer=spec, weight=weight, metric=f"m{place}")
+            for place, weight in enumerate((1.0, 0.0, 0.3))
+        ),
+        weight=0.7,
+        full_score=3.0,
+    )
+    shape = CaseShape(case, shares_of_value)
+    rows = [
+        [(draw.choice([0.0, -0.0, 1.0, draw.random()]), draw.random() + 0.1) for _ in range(2)]
+        for _ in range(1_000)
+    ]
+    tags = [{"part": [f"p{draw.randrange(5)}"], "id": [str(number)]} for number in range(1_000)]
+    one_by_one = RunTotals(shares_of_value=shares_of_value, interval=interval)
+    values = [value for row in rows if (value := shape.plain_value(row)) is not None]
+    one_by_one.add_plain(
+        [
+            PlainCase("c", value.value, 0.7, 3.0, value.scale, own, value.metrics)
+            for value, own in zip(values, tags, strict=True)
+        ]
+    )
+    made = shape.plain_columns(
+        [tuple(zip(*pairs, strict=True)) for pairs in zip(*rows, strict=True)]
+    )
+    assert made is not None
+    assert [one.hex() for one in made.values] == [one.value.hex() for one in values]
+    at_once = RunTotals(shares_of_value=shares_of_value, interval=interval)
+    at_once.add_columns(PlainColumns(made.values, 0.7, 3.0, tags, made.metrics))
+    assert at_once.to_json() == one_by_one.to_json()
+    assert list(at_once.summary().groups) == list(one_by_one.summary().groups)
+
+
+@pytest.mark.parametrize(
+    ("limits", "marks"),
+    [({}, (0.0, 0.0)), ({}, (1.0, 0.0)), ({"max_points": 0.5}, (1.0, 1.0))],
+    ids=["no marks", "no marks of one criterion", "limited points"],
+)
+def test_answers_that_have_to_be_looked_at_by_themselves_are_no_columns(
+    limits: dict[str, float], marks: tuple[float, float]
+) -> None:
+    spec = Spec(name="exact_match")
+    criteria = tuple(Criterion(id=name, scorer=spec, metric=name) for name in "ab")
+    case = Case(id="c", messages=(), criteria=criteria, **limits)
+    columns = [([0.5, 0.0], [1.0, mark]) for mark in marks]
+    assert CaseShape(case, False).plain_columns(columns) is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.attempt import AttemptStatus
@@ -22,9 +23,9 @@ from proctor.store.parts.layout import (
 from proctor.store.rows import LinkedCase, ResultRow, encode
 
 if TYPE_CHECKING:
+    from proctor.contracts.columns import ScoreColumn
+    from proctor.core.suite import Criterion
     from proctor.engine.bulk.answers import ScoredAnswer, StoredCase
-    from proctor.engine.bulk.shapes import PlainValue
-    from proctor.engine.run.totals import PlainCase
     from proctor.store.parts.files import PartFolder
 
 _ANSWERED = AttemptStatus.ANSWERED.value
@@ -68,23 +69,20 @@ class PartColumns:
         """Add the results of a block."""
         self._results.append(columns_of_results(rows))
 
-    def add_plain_results(
-        self, block: "Sequence[StoredCase]", cases: "Sequence[tuple[PlainCase, PlainValue]]"
-    ) -> None:
+    def add_plain_results(self, block: "Sequence[StoredCase]", values: Sequence[float]) -> None:
         """Add the results of a block whose cases are all plain."""
-        values = [value.value for _, value in cases]
         columns = ResultColumnsToWrite(
             position=[case.position for case in block],
             case_id=[case.id for case in block],
-            status=[ValueStatus.SCORED.value] * len(cases),
+            status=[ValueStatus.SCORED.value] * len(block),
             value=values,
-            full=[case.full_score for case, _ in cases],
-            weight=[case.weight for case, _ in cases],
+            full=[case.shape.case.full_score for case in block],
+            weight=[case.shape.case.weight for case in block],
             low=values,
             high=values,
-            spread=[0.0] * len(cases),
-            cluster=[None] * len(cases),
-            tags=[encode(case.tags) for case, _ in cases],
+            spread=[0.0] * len(block),
+            cluster=[None] * len(block),
+            tags=[encode(case.content.get("tags", {})) for case in block],
         )
         self._results.append(columns)
 
@@ -105,6 +103,10 @@ class PartColumns:
 
 
 def _scores_of(answers: "Sequence[ScoredAnswer]") -> ScoreColumns:
+    if answers and answers[0].columns:
+        columns = answers[0].columns
+        if all(answer.columns is columns for answer in answers):
+            return _crossed(answers[0].stored.shape.criteria, columns)
     offsets = [0]
     names: list[str] = []
     scorers: list[str] = []
@@ -137,6 +139,25 @@ def _scores_of(answers: "Sequence[ScoredAnswer]") -> ScoreColumns:
         reason=reasons,
         detail=details,
     )
+
+
+def _crossed(criteria: "Sequence[Criterion]", columns: "Sequence[ScoreColumn]") -> ScoreColumns:
+    """Return the scores of answers that are the rows of the same columns, answer by answer."""
+    rows = len(columns[0])
+    return ScoreColumns(
+        offsets=list(range(0, len(columns) * rows + 1, len(columns))),
+        criterion=[criterion.id for criterion in criteria] * rows,
+        scorer=[criterion.scorer.name for criterion in criteria] * rows,
+        status=_in_turn([column.status_values() for column in columns]),
+        points=_in_turn([column.points for column in columns]),
+        out_of=_in_turn([column.out_of for column in columns]),
+        reason=_in_turn([column.reasons for column in columns]),
+        detail=_in_turn([column.written_details() for column in columns]),
+    )
+
+
+def _in_turn(columns: Sequence[Sequence[Any]]) -> list[Any]:
+    return list(chain.from_iterable(zip(*columns, strict=True)))
 
 
 def _joined(kind: Any, blocks: Sequence[Any], **other: Any) -> Any:

@@ -70,8 +70,7 @@ async def evaluate_in_bulk(
 
     That is so too where something is wrong with a file: the reader of whole files says what.
     """
-    dialect = read_suite.find_dialect(settings.suite.path, settings.suite.dialect)
-    if dialect.name != NATIVE or settings.answers is None:
+    if settings.answers is None:
         return None
     if settings.executor.name != LOCAL and not executor().serves:
         return None
@@ -112,7 +111,7 @@ class _Bulk:
                 self.store.parts.clear()
 
     async def _begin(self, folder: PartFolder | None) -> None:
-        """Start processes that are sure to be wanted, while the rows are counted."""
+        """Start processes that are sure to be wanted, while the files are looked at."""
         files = [file for file in (self.settings.suite.path, self.settings.answers) if file]
         local = folder is not None and folder.is_local and self.settings.executor.name == LOCAL
         if local and isinstance(self.workers, Workers):
@@ -122,6 +121,9 @@ class _Bulk:
         self, folder: PartFolder | None
     ) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
         assert self.settings.answers is not None
+        source = self.settings.suite
+        if read_suite.find_dialect(source.path, source.dialect).name != NATIVE:
+            return None
         suite_plan, suite_limits = await file_plan(self.workers, self.settings.suite.path)
         answers_plan, answers_limits = await file_plan(self.workers, self.settings.answers)
         if not self.settings.bulk and answers_plan.rows < BULK_ROWS:

@@ -24,8 +24,9 @@ from proctor.engine.bulk.columns import PartColumns
 from proctor.engine.bulk.shapes import PlainValue, ShapePool
 from proctor.engine.bulk.tasks import PartOutcome, ShareTask
 from proctor.engine.run.aggregate import case_result, fold_of, result_row
+from proctor.engine.run.plain_cases import PlainCase, PlainColumns
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.totals import PlainCase, RunTotals
+from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.row_shares import UnreadableShare
 from proctor.store.parts.layout import CASES
@@ -33,6 +34,8 @@ from proctor.store.rows import LinkedCase
 
 _SCORED = ScoreStatus.SCORED
 _MOST_FAILURES = 1_000
+_MARKS = (b'"reference"', b'"usage"')
+"""What a detail has in it that says how the answer relates to a reference, or used a model."""
 
 
 def score_share(task: ShareTask) -> PartOutcome:
@@ -127,6 +130,12 @@ class PartBuilder:
         self._score(answers)
         self._count_failures(answers)
         self.columns.add_attempts(answers)
+        totals = self._totals()
+        if (columns := self._plain_columns(answers, len(block))) is not None:
+            totals.add_columns(columns)
+            self.columns.add_plain_results(block, columns.values)
+            self.sums.append(totals.to_json())
+            return
         plain = self._plain(by_case)
         if plain is None:
             self._add_results(
@@ -136,9 +145,8 @@ class PartBuilder:
                 ]
             )
             return
-        totals = self._totals()
         totals.add_plain([case for case, _ in plain])
-        self.columns.add_plain_results(block, plain)
+        self.columns.add_plain_results(block, [value.value for _, value in plain])
         self.sums.append(totals.to_json())
 
     def linked(self, block: Sequence[StoredCase]) -> list[LinkedCase]:
@@ -254,18 +262,48 @@ class PartBuilder:
 
     def _count_failures(self, answers: Sequence[ScoredAnswer]) -> None:
         seen: set[int] = set()
+        last: Sequence[ScoreColumn] = ()
         for answer in answers:
+            if answer.columns is last:
+                continue
+            last = answer.columns
             for criterion, column in zip(
                 answer.stored.shape.criteria, answer.columns, strict=False
             ):
                 if id(column) in seen:
                     continue
                 seen.add(id(column))
+                if ScoreStatus.FAILED not in column.statuses:
+                    continue
                 for status, reason in zip(column.statuses, column.reasons, strict=True):
                     if status is ScoreStatus.FAILED:
                         self.failed += 1
                         if len(self.failures) < _MOST_FAILURES:
                             self.failures.append([reason, criterion.scorer.name])
+
+    def _plain_columns(self, answers: Sequence[ScoredAnswer], cases: int) -> PlainColumns | None:
+        """Return the cases of a block if all of them are plain, and of one simple shape."""
+        if self._measures is not None or self.pool.how.size not in (None, 1):
+            return None
+        if len(answers) != cases:
+            return None
+        shape, columns = answers[0].stored.shape, answers[0].columns
+        if not shape.is_plain or not all(
+            one.stored.shape is shape
+            and one.attempt is None
+            and "cluster" not in one.stored.content
+            for one in answers
+        ):
+            return None
+        counted = [columns[place] for place, _, _ in shape.counted]
+        if not all(map(_all_scored, counted)) or any(map(_may_relate, columns)):
+            return None
+        scored: Any = [(column.points, column.out_of) for column in counted]
+        if (made := shape.plain_columns(scored)) is None:
+            return None
+        tags = [one.stored.content.get("tags", {}) for one in answers]
+        case = shape.case
+        return PlainColumns(made.values, case.weight, case.full_score, tags, made.metrics)
 
     def _plain(
         self, by_case: Sequence[Sequence[ScoredAnswer]]
@@ -305,6 +343,23 @@ class _Prompts(Sequence[str]):
         if isinstance(place, slice):
             return _Prompts(self.rows[place])
         return self.rows[place].stored.prompt
+
+
+def _all_scored(column: ScoreColumn) -> bool:
+    return (
+        column.statuses.count(_SCORED) == len(column)
+        and None not in column.points
+        and None not in column.out_of
+    )
+
+
+def _may_relate(column: ScoreColumn) -> bool:
+    """Tell whether some detail may say how an answer relates to the references, or used a model."""
+    written = [detail for detail in column.details if detail is not None]
+    if not all(type(detail) is bytes for detail in written):
+        return True
+    whole = b"\n".join(written)
+    return any(mark in whole for mark in _MARKS)
 
 
 def _plain_case(answers: Sequence[ScoredAnswer]) -> tuple[PlainCase, PlainValue] | None:
@@ -347,7 +402,7 @@ def _relations(answer: ScoredAnswer) -> list[Json] | None:
     for column in answer.columns:
         detail = column.details[answer.row]
         if type(detail) is bytes:
-            if b'"reference"' not in detail and b'"usage"' not in detail:
+            if not any(mark in detail for mark in _MARKS):
                 continue
             detail = json_bytes.loads(detail)
         if detail is not None and isinstance(detail, Mapping):

@@ -15,8 +15,8 @@ from proctor.core.case_value import only_shown
 from proctor.core.encoding import case_from, spec_from
 from proctor.core.fold import Fold
 from proctor.core.suite import Case, Criterion, Json, Spec
+from proctor.engine.run.plain_cases import PlainWorth
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.totals import PlainWorth
 from proctor.stats.intervals import SHARE, Scale
 
 QUICK_TEXTS: Mapping[str, str] = {"keywords": "rules"}
@@ -35,6 +35,13 @@ class PlainValue(NamedTuple):
     value: float
     scale: Scale
     metrics: Sequence[tuple[str, PlainWorth]]
+
+
+class PlainColumnValues(NamedTuple):
+    """The values of many such answers, and points and full marks of each kind of criterion."""
+
+    values: Sequence[float]
+    metrics: Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
 @dataclass(eq=False)
@@ -121,6 +128,40 @@ class CaseShape:
         value = total / full * case.full_score + 0.0
         most = max(case.full_score, full / full * case.full_score)
         return PlainValue(value, self._scale(0.0, most), metrics)
+
+    def plain_columns(
+        self, scored: Sequence[tuple[Sequence[float], Sequence[float]]]
+    ) -> "PlainColumnValues | None":
+        """Return the values of points and marks that are columns, one pair for each that counts.
+
+        They are those of ``plain_value``; none where some answer has to be looked at by itself.
+        """
+        if not self._is_simple:
+            return None
+        case = self.case
+        total = full = [0.0] * len(scored[0][0])
+        shares = []
+        for (points, marks), (_, weight, label) in zip(scored, self.counted, strict=True):
+            won, most = [weight * one for one in points], [weight * one for one in marks]
+            total = [before + one for before, one in zip(total, won, strict=True)]
+            full = [before + one for before, one in zip(full, most, strict=True)]
+            shares.append((label, won, most))
+        if min(full) <= 0:
+            return None
+        scales = [case.full_score / whole for whole in full]
+        metrics = {}
+        for label, won, most in shares:
+            marks = [one * scale for one, scale in zip(most, scales, strict=True)]
+            if min(marks) <= 0:
+                return None
+            points = [
+                (one * scale + 0.0) * case.weight for one, scale in zip(won, scales, strict=True)
+            ]
+            metrics[label] = points, [one * case.weight for one in marks]
+        values = [
+            one / whole * case.full_score + 0.0 for one, whole in zip(total, full, strict=True)
+        ]
+        return PlainColumnValues(values, metrics)
 
     def _scaled(self, points: float, denominator: float) -> float:
         case = self.case

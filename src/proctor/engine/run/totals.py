@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import zip_longest
+from functools import reduce
+from itertools import repeat, zip_longest
+from operator import add
 from statistics import fmean, stdev
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import ValueStatus, only_shown, shares
@@ -16,6 +18,9 @@ from proctor.core.suite import Case, Criterion, Json
 from proctor.core.variance import VarianceParts
 from proctor.stats.clusters import ClusterSums, sums_for
 from proctor.stats.intervals import SHARE, Interval, IntervalMethod, Scale
+
+if TYPE_CHECKING:
+    from proctor.engine.run.plain_cases import PlainCase, PlainColumns, PlainWorth
 
 METRIC = "metric"
 ROLES = ("candidate", "judge", "simulator")
@@ -135,7 +140,11 @@ class _CaseSums:
         for scale in {scale for _, _, scale in worths}:
             if scale is not SHARE:
                 self.scale = Scale.around(self.scale, scale)
-        self.sums.add_plain([worth[0] for worth in worths], [worth[1] for worth in worths])
+        self.add_shares([worth[0] for worth in worths], [worth[1] for worth in worths])
+
+    def add_shares(self, values: Sequence[float], fulls: Sequence[float]) -> None:
+        """Add such cases, all on the scale of shares."""
+        self.sums.add_plain(values, fulls)
         # The one bucket has had the same numbers added in the same order.
         self.buckets = [self.sums.cases.value]
 
@@ -193,25 +202,6 @@ class _Worth(NamedTuple):
     """The value of each bucket of attempts."""
     scale: Scale
     cluster: str
-
-
-PlainWorth = tuple[float, float, Scale]
-"""Value, full marks and scale."""
-
-
-class PlainCase(NamedTuple):
-    """A case with one attempt, all of whose criteria are scored, and that has no cluster."""
-
-    id: str
-    value: float
-    weight: float
-    full_score: float
-    scale: Scale
-    tags: Mapping[str, Sequence[str]]
-    metrics: Sequence[tuple[str, PlainWorth]]
-    """What each kind of criterion gave, by label."""
-    relations: Collection[Json] = ()
-    """How the answer relates to the references."""
 
 
 @dataclass
@@ -408,12 +398,9 @@ class RunTotals:
             sums = self._metrics.setdefault(row.label, self._sums())
             sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
 
-    def add_plain(self, cases: Sequence[PlainCase]) -> None:
+    def add_plain(self, cases: "Sequence[PlainCase]") -> None:
         """Add all cases of a block at once; the numbers are those of adding them one by one."""
-        self._count("cases", len(cases))
-        self._count("attempts", len(cases))
-        self._count("ragged", 0)
-        self._count(ValueStatus.SCORED, len(cases))
+        self._count_plain(len(cases))
         low, _, marks = self._bounds
         totals: list[PlainWorth] = []
         groups: dict[str, dict[str, list[PlainWorth]]] = {}
@@ -442,6 +429,36 @@ class RunTotals:
                 sums_by_name.setdefault(name, self._sums()).add_many(worths)
         for label, worths in metrics.items():
             self._metrics.setdefault(label, self._sums()).add_many(worths)
+
+    def _count_plain(self, cases: int) -> None:
+        for name, number in (("cases", cases), ("attempts", cases), ("ragged", 0)):
+            self._count(name, number)
+        self._count(ValueStatus.SCORED, cases)
+
+    def add_columns(self, cases: "PlainColumns") -> None:
+        """Add all cases of a block at once; the numbers are those of adding them one by one."""
+        count, full = len(cases.values), cases.full_score * cases.weight
+        self._count_plain(count)
+        values = [value * cases.weight for value in cases.values]
+        # Not sum(), which may round otherwise than adding does.
+        low = reduce(add, values, self._bounds[0])
+        self._bounds = [low, low, reduce(add, repeat(full, count), self._bounds[2])]
+        groups: dict[str, dict[str, list[float]]] = {}
+        for tags, value in zip(cases.tags, values, strict=True):
+            for tag, names in tags.items():
+                rows = groups.setdefault(tag, {})
+                for name in names:
+                    if len(rows) <= MAX_ROWS:
+                        rows.setdefault(name, []).append(value)
+        if cases.full_score > 0:
+            self._parts.add_alike(repeat(full, count))
+        self._total.add_shares(values, [full] * count)
+        for tag, listed in groups.items():
+            sums_by_name = self._groups.setdefault(tag, {})
+            for name, own in listed.items():
+                sums_by_name.setdefault(name, self._sums()).add_shares(own, [full] * len(own))
+        for label, (points, fulls) in cases.metrics.items():
+            self._metrics.setdefault(label, self._sums()).add_shares(points, fulls)
 
     def summary(self) -> Summary:
         """Return all numbers so far."""

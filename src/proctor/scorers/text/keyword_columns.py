@@ -19,6 +19,8 @@ class Word(NamedTuple):
     found: str
     """The row of the detail where it is found, but for its place."""
     missed: str
+    short: str
+    """As a reason names it."""
 
 
 @lru_cache(maxsize=1 << 14, typed=True)
@@ -33,6 +35,7 @@ def plain_word(text: str, weight: float = 1.0, negative: bool = False) -> Word:
         weight=0.0 if negative else weight,
         found=f'{head}"match",{tail}"points":{_written(points)},"spans":[[',
         missed=f'{head}"unmatch",{tail}"points":0.0,"spans":[]}}',
+        short=_short(text),
     )
 
 
@@ -44,27 +47,29 @@ def looked_up(words: Sequence[Word], text: str) -> tuple[float, str, bytes]:
     """Return points, reason and the detail as JSON."""
     total = 0.0
     matched, missing, rows = [], [], []
-    for word, points, _, found, missed in words:
+    for word, points, _, found, missed, short in words:
         start = text.find(word)
         if start < 0:
-            missing.append(word)
+            missing.append(short)
             rows.append(missed)
         else:
-            matched.append(word)
+            matched.append(short)
             total += points
             rows.append(f"{found}{start},{start + len(word)}]]}}")
     detail = f'{{"rules":[{",".join(rows)}]}}'
-    return total, reason_of(matched, missing), detail.encode()
+    return total, _reason(matched, missing), detail.encode()
 
 
 def reason_of(matched: Sequence[str], missing: Sequence[str]) -> str:
     """Say which keywords the answer contains."""
-    parts = [f"{len(matched)} of {len(matched) + len(missing)} keywords found"]
+    return _reason([_short(word) for word in matched], [_short(word) for word in missing])
+
+
+def _reason(matched: Sequence[str], missing: Sequence[str]) -> str:
+    reason = f"{len(matched)} of {len(matched) + len(missing)} keywords found"
     if matched:
-        parts.append("found: " + ", ".join([_short(word) for word in matched]))
-    if missing:
-        parts.append("not found: " + ", ".join([_short(word) for word in missing]))
-    return "; ".join(parts)
+        reason += f"; found: {', '.join(matched)}"
+    return f"{reason}; not found: {', '.join(missing)}" if missing else reason
 
 
 def _short(word: str) -> str:
