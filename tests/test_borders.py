@@ -43,6 +43,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "io/json_bytes.py": ({"json.loads", "orjson.loads"}, "for what others use it for"),
     "io/row_shares.py": ({"orjson.loads"}, "the border for shares of a large file, in a process whose memory is limited"),
     "formats/native/shares.py": ({"orjson.loads"}, "cells of such a share, in the same process"),
+    "web/score_server.py": ({"json_bytes.loads"}, "the body of a request, whose bytes are limited"),
     "engine/bulk/check.py": ({"json_bytes.loads"}, "rows of such a share that were written again, in the same process"),
     "engine/bulk/cases.py": ({"json_bytes.loads"}, "cases of a part, written by a worker of this run"),
     "engine/bulk/score_part.py": ({"json_bytes.loads"}, "cases of a part, written by a worker of this run"),

@@ -7,6 +7,8 @@ from proctor import _moved
 from proctor.version import __version__
 
 if TYPE_CHECKING:
+    from proctor.api import rewards
+    from proctor.api.grader import GradedOutput, Grader
     from proctor.contracts.dialect import Dialect, Reading
     from proctor.contracts.executor import Executor
     from proctor.contracts.measure import Measure, MeasureSums, SummedMeasure
@@ -26,6 +28,8 @@ __all__ = [
     "Criterion",
     "Dialect",
     "Executor",
+    "GradedOutput",
+    "Grader",
     "Limits",
     "Measure",
     "MeasureSums",
@@ -47,17 +51,21 @@ __all__ = [
     "SummedMeasure",
     "TextScorer",
     "__version__",
+    "rewards",
 ]
 
 _HOMES = (
     "contracts.scorer", "contracts.dialect", "contracts.measure", "contracts.executor",
     "contracts.sandbox",
     "core.suite", "core.score", "core.run", "core.attempt", "core.program", "errors",
+    "api.grader",
 )  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts quickly."""
+    if name == "rewards":
+        return importlib.import_module("proctor.api.rewards")
     if name in __all__:
         for home in _HOMES:
             module = importlib.import_module(f"proctor.{home}")

@@ -188,3 +188,29 @@ def test_whoever_listens_is_told_how_far_the_work_has_come() -> None:
 def test_where_nobody_listens_things_are_only_passed_on() -> None:
     things = iter([1, 2])
     assert concurrency.tallied("read", things) is things
+
+
+def test_time_in_line_does_not_count() -> None:
+    async def work() -> tuple[float, bool]:
+        late = False
+        try:
+            async with asyncio.timeout(0.2) as limit:
+                with concurrency.leaving_out_time_in_line(limit) as in_line:
+                    with concurrency.in_line(), concurrency.in_line():
+                        await asyncio.sleep(0.4)
+                    await asyncio.sleep(30)
+        except TimeoutError:
+            late = True
+        return in_line.seconds, late
+
+    seconds, late = asyncio.run(work())
+    assert late
+    assert 0.4 <= seconds < 30
+
+
+def test_waiting_in_line_without_a_limit_is_plain_waiting() -> None:
+    async def work() -> None:
+        with concurrency.in_line():
+            await asyncio.sleep(0)
+
+    asyncio.run(work())

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
     "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, models, languages."),
     "proxy": ("proctor.cli.proxy:proxy", "Pass an agent's model calls on, and record them."),
+    "serve": ("proctor.cli.serve:serve", "Score outputs by HTTP, for training loops and others."),
     "view": ("proctor.cli.view:view", "Show suites, runs and cases as pages in a browser."),
     "convert": ("proctor.cli.convert:convert", "Rewrite a suite of any format as a native one."),
     "export": ("proctor.cli.export:export", "Write runs to a file: a page, .jsonl or .parquet."),

@@ -61,9 +61,9 @@ def serve(store: str | None, where: Serving) -> None:
     import uvicorn
 
     from proctor.errors import UsageError
+    from proctor.io.loopback import LOOPBACK
     from proctor.web.app import make_app
     from proctor.web.connections import server_config
-    from proctor.web.safety import LOOPBACK
 
     host, token = where.host, where.token
     private = host in LOOPBACK
@@ -71,7 +71,7 @@ def serve(store: str | None, where: Serving) -> None:
         raise UsageError("the token must have at least 16 characters")
     token = token or (None if private else secrets.token_urlsafe(24))
     app = make_app(store, token=token, hosts=(*LOOPBACK, host, *where.names))
-    with _listening(host, where.port) as listener:
+    with listening(host, where.port) as listener:
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         if not private:
@@ -83,7 +83,7 @@ def serve(store: str | None, where: Serving) -> None:
         uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 
-def _listening(host: str, port: int) -> Any:
+def listening(host: str, port: int) -> Any:
     """Open the socket first, so that the printed address works."""
     import socket
 

@@ -120,7 +120,9 @@ class LocalExecutor(Executor):
 
     async def _scored(self, job: "GradingJob") -> list[Score]:
         message = json_bytes.dumps(job.message())
-        async with self._room:
+        with concurrency.in_line():
+            await self._room.acquire()
+        try:
             worker = self._idle.pop() if self._idle else await self._start()
             try:
                 scores = await worker.score(job.limits, message)
@@ -129,6 +131,8 @@ class LocalExecutor(Executor):
                 raise
             self._idle.append(worker)
             return scores
+        finally:
+            self._room.release()
 
     async def _start(self) -> "_Worker":
         for left in range(STARTS - 1, -1, -1):

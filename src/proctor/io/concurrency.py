@@ -3,7 +3,9 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import islice
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -23,6 +25,62 @@ LISTENER: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar
 """Who is told the phase of the work, how many things are done, and of how many, where known."""
 _ABANDONED: ContextVar[Event | None] = ContextVar("abandoned", default=None)
 """Set where nobody waits any more for what a thread does."""
+
+
+@dataclass
+class TimeInLine:
+    """Time that work with a limit spends waiting for others, which the limit leaves out."""
+
+    limit: asyncio.Timeout
+    seconds: float = 0.0
+    _waiting: int = 0
+    _since: float = 0.0
+    _until: float | None = None
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Stop the clock within the block."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            self._since, self._until = loop.time(), self.limit.when()
+            if self._until is not None:
+                self.limit.reschedule(None)
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                waited = loop.time() - self._since
+                self.seconds += waited
+                if self._until is not None:
+                    self.limit.reschedule(self._until + waited)
+
+
+_IN_LINE: ContextVar[TimeInLine | None] = ContextVar("in_line", default=None)
+"""Whose time in line is not to count."""
+
+
+@contextmanager
+def leaving_out_time_in_line(limit: asyncio.Timeout) -> Iterator[TimeInLine]:
+    """Let a limit leave out, within the block, the time in which work waits in line."""
+    time_in_line = TimeInLine(limit)
+    token = _IN_LINE.set(time_in_line)
+    try:
+        yield time_in_line
+    finally:
+        _IN_LINE.reset(token)
+
+
+@contextmanager
+def in_line() -> Iterator[None]:
+    """Wait in line within the block: for a place, or for what others are doing."""
+    time_in_line = _IN_LINE.get()
+    if time_in_line is None:
+        yield
+        return
+    with time_in_line.waiting():
+        yield
 
 
 async def map_unordered(

@@ -2,6 +2,8 @@
 
 from ipaddress import ip_address
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""The names by which this machine calls itself in addresses."""
 _NAMES = ("localhost", "localhost.localdomain", "ip6-localhost")
 
 

@@ -15,11 +15,12 @@ from starlette.types import ASGIApp
 
 from proctor import origin_tables
 from proctor.errors import ProctorError, StoreError
+from proctor.io.loopback import LOOPBACK
 from proctor.web.api import document
 from proctor.web.api.response import Error, ErrorTold, Page
 from proctor.web.pages import battle, case, compare, home, label, run, suite
 from proctor.web.rendering import answer_with
-from proctor.web.safety import LOOPBACK, Guard
+from proctor.web.safety import Guard
 from proctor.web.store_pool import StorePool
 
 GUESTS = origin_tables.endpoints()

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "proctor_token"
 # A policy of no-referrer would make browsers send forms with `Origin: null`.
 HEADERS: Mapping[str, str] = {

@@ -50,7 +50,7 @@ class Cluster(Executor):
 
 
 def use(monkeypatch: pytest.MonkeyPatch, cluster: Executor) -> None:
-    monkeypatch.setattr(evaluate._ExecutorOnDemand, "__call__", lambda _: cluster)
+    monkeypatch.setattr(evaluate.ExecutorOnDemand, "__call__", lambda _: cluster)
 
 
 def files(folder: Path, count: int) -> tuple[Path, Path]:

@@ -127,3 +127,45 @@ def test_a_build_without_input_has_the_key_that_it_had() -> None:
     before = Program(steps=(Step(argv=(*shell, "gcc", "main.c")), Step(argv=("./main",))))
     now = Program(steps=(Step(argv=("gcc", "main.c"), stdin=False), Step(argv=("./main",))))
     assert _document(now) == _document(before)
+
+
+@dataclass
+class Slow(Sandbox):
+    """Programs that take a while, and a count of those that were begun."""
+
+    tier: ClassVar[str] = "slow"
+
+    begun: int = 0
+
+    async def run(self, program: Program) -> Ran:
+        self.begun += 1
+        await asyncio.sleep(0.1)
+        return GOOD
+
+
+def test_a_program_goes_on_for_others_when_the_first_caller_gives_it_up() -> None:
+    async def work() -> tuple[list[Ran], int]:
+        inner = Slow()
+        shared = SharedSandbox(inner=inner, store=None, limit=2)
+        callers = [asyncio.ensure_future(shared.run(PROGRAM)) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        callers[0].cancel()
+        rest = [await caller for caller in callers[1:]]
+        assert callers[0].cancelled()
+        return rest, inner.begun
+
+    assert asyncio.run(work()) == ([GOOD, GOOD], 2)
+
+
+def test_a_caller_that_only_waits_for_another_can_be_cancelled() -> None:
+    async def work() -> int:
+        inner = Slow()
+        shared = SharedSandbox(inner=inner, store=None, limit=2)
+        first, second = (asyncio.ensure_future(shared.run(PROGRAM)) for _ in range(2))
+        await asyncio.sleep(0.01)
+        second.cancel()
+        assert await first == GOOD
+        assert second.cancelled()
+        return inner.begun
+
+    assert asyncio.run(work()) == 1

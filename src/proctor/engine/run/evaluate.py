@@ -158,7 +158,7 @@ async def _in_bulk(
         return None
     from proctor.engine.bulk.driver import evaluate_in_bulk
 
-    executor = _ExecutorOnDemand(settings)
+    executor = ExecutorOnDemand(settings)
 
     def report(phase: str, done: int, total: int, failed: int) -> None:
         progress(RunProgress(phase=phase, done=done, total=total, failed=failed))
@@ -303,7 +303,7 @@ async def _carry_out(
     ready.models.on_refused = lambda now: store.liveness.note(
         with_refused(run, earlier, now), work.put_suite
     )
-    executor = _ExecutorOnDemand(settings)
+    executor = ExecutorOnDemand(settings)
     sandbox = await _sandbox(ready, store, executor)
     try:
         fresh = settings.on_file and store.summaries.get(run.id) is None
@@ -575,7 +575,7 @@ def _finished(
     return concluded(store, done, summary, header, sums.results if sums.hold else None)
 
 
-class _ExecutorOnDemand:
+class ExecutorOnDemand:
     """The executor of a run, built when something is first scored in a process.
 
     One that a person chose is built at once: a cluster that is not there is told before any work.

@@ -103,8 +103,8 @@ class PreparedRun:
             notice=self.models.notice,
         )
 
-    def dispatcher(self, store: Store, tools: Tools, *, look_first: bool) -> ScoreDispatcher:
-        """Return the dispatcher of scores."""
+    def dispatcher(self, store: Store | None, tools: Tools, *, look_first: bool) -> ScoreDispatcher:
+        """Return the dispatcher of scores; without a store there are no files of candidates."""
         judge = self.cast.judge
         waiting = max(ASYNC_LIMIT, tools.programs)
         return ScoreDispatcher(
@@ -112,7 +112,7 @@ class PreparedRun:
             executor=tools.executor,
             sandbox=tools.sandbox,
             judge=judge,
-            read_file=store.files.get,
+            read_file=None if store is None else store.files.get,
             marks=self.cast.marks,
             check=self.check_judges,
             limit=max(waiting, self.concurrency) if judge else waiting,

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from proctor.contracts.sandbox import ACTIVITY, Activity
+from proctor.io.concurrency import in_line
 
 MOST = 16
 """How many programs may run at once on a small machine, those included that only wait."""
@@ -56,7 +57,8 @@ class ProgramPlaces:
         queue.append((turn, memory))
         self._admit()
         try:
-            await turn
+            with in_line():
+                await turn
         except asyncio.CancelledError:
             if turn.cancelled():
                 queue.remove((turn, memory))

@@ -5,6 +5,7 @@ import base64
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import ClassVar
 
 from proctor.contracts.sandbox import Sandbox
@@ -12,6 +13,7 @@ from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.core.suite import Json
 from proctor.engine.run.program_places import ProgramPlaces
+from proctor.io.concurrency import in_line
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
@@ -54,8 +56,14 @@ class SharedSandbox(Sandbox):
     async def _once(self, program: Program, *, warm: bool) -> Ran:
         own = [self.brings_along] if self.brings_along else []
         key = digest("program", self.inner.tier, warm, _document(program), *own)
-        if (flying := self._flying.get(key)) is not None:
-            return await asyncio.shield(flying)
+        while (flying := self._flying.get(key)) is not None:
+            try:
+                with in_line():
+                    return await asyncio.shield(flying)
+            except asyncio.CancelledError:
+                # Where only the first of them was given up, the next one runs the program.
+                if not flying.cancelled() or _is_cancelled():
+                    raise
         if (stored_result := self._stored(key)) is not None:
             return stored_result
         future: asyncio.Future[Ran] = asyncio.get_running_loop().create_future()
@@ -65,13 +73,16 @@ class SharedSandbox(Sandbox):
             future.set_result(result)
             self._remember(key, result)
             return result
+        except asyncio.CancelledError:
+            future.cancel()
+            raise
         except BaseException as error:
             if not future.done():
                 future.set_exception(error)
                 future.exception()
             raise
         finally:
-            del self._flying[key]
+            self._flying.pop(key, None)
 
     async def _really_run(self, program: Program, *, warm: bool) -> Ran:
         memory = program.limits.memory
@@ -112,12 +123,18 @@ class SharedSandbox(Sandbox):
         self.store.calls.put([call])
 
 
+def _is_cancelled() -> bool:
+    """Tell whether the caller itself was cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def _document(program: Program) -> Json:
     """Return a program as a document for hashing, without the secret."""
     limits = program.limits
     more: dict[str, Json] = {}
     if program.modules:
-        more["modules"] = {name: digest(_b64(data)) for name, data in program.modules.items()}
+        more["modules"] = {name: _module_key(data) for name, data in program.modules.items()}
     if program.partner is not None:
         more["partner"] = _document(program.partner)
     return {
@@ -130,6 +147,12 @@ def _document(program: Program) -> Json:
         "keep": list(program.keep),
         "toolchain": program.toolchain,
     }
+
+
+@lru_cache(maxsize=64)
+def _module_key(data: bytes) -> str:
+    """Return the hash of a module of ours, which is the same in many programs."""
+    return digest(_b64(data))
 
 
 def _words(step: Step) -> list[str]:

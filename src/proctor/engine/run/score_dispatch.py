@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
@@ -106,6 +106,8 @@ class ScoreDispatcher:
     """Concurrency of scorers that wait for something."""
     look_first: bool = True
     """Whether to try stored replies before checking that judges can be reached."""
+    several_at_once: bool = False
+    """Whether several callers may use the scoring processes at the same time."""
     _processes: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Lock while scoring processes are in use."""
 
@@ -138,6 +140,10 @@ class ScoreDispatcher:
                 for pair in pairs:
                     yield pair
 
+    def kind_of_task(self, task: ScoreTask) -> Kind:
+        """Return where the scorer of a task runs."""
+        return _kind_for(self.scorers.of(task.criterion), task.case, task.attempt)
+
     def _kind_of_group(self, group: TaskGroup) -> Kind:
         scorer = self.scorers.of(group[0].criterion)
         kinds = {_kind_for(scorer, task.case, task.attempt) for task in group}
@@ -158,7 +164,8 @@ class ScoreDispatcher:
                 by_key.update((task.key, task) for task in group)
                 yield self._grade_task(group)
 
-        async with self._processes, aclosing(self.executor().grade(grade_tasks())) as scored:
+        alone = nullcontext() if self.several_at_once else self._processes
+        async with alone, aclosing(self.executor().grade(grade_tasks())) as scored:
             async for key, score in scored:
                 yield by_key.pop(key), score
 
@@ -209,9 +216,10 @@ class ScoreDispatcher:
                 yield from ([task] for task in group)
 
     async def _score_in_order(self, group: TaskGroup) -> list[Scored]:
-        return [(task, await self._score_waiting(task)) for task in group]
+        return [(task, await self.score_waiting(task)) for task in group]
 
-    async def _score_waiting(self, task: ScoreTask) -> Score:
+    async def score_waiting(self, task: ScoreTask) -> Score:
+        """Score a single attempt by a scorer that waits for a model or a sandbox."""
         from proctor.engine.models.call_scope import scored_from_store, scored_on_replies
 
         scorer = self.scorers.of(task.criterion)

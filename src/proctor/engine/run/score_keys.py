@@ -58,10 +58,11 @@ class ScoreKeys(ABC):
             self._keyed = case, {}
         keys_by_attempt = self._keyed[1]
         if (entry := keys_by_attempt.get(id(attempt))) is None:
-            entry = keys_by_attempt[id(attempt)] = attempt, self._score_keys(case, attempt)
+            entry = keys_by_attempt[id(attempt)] = attempt, self.keys_of(case, attempt)
         return entry[1]
 
-    def _score_keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
+    def keys_of(self, case: Case, attempt: Attempt) -> dict[str, str]:
+        """Return the score key of each criterion on an attempt, and cache nothing."""
         return {
             criterion.id: score_key(
                 self._scoring_key(case, criterion),

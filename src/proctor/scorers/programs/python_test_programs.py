@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from proctor.core.program import CHANNEL, SECRET, Program
@@ -108,6 +108,7 @@ def modules(*, usual: bool = True, unittest: bool = True) -> dict[str, bytes]:
     }
 
 
+@lru_cache(maxsize=1024)
 def _compiled(test: str, line: int) -> dict[str, bytes]:
     """Return the bytecode of a test, which a process that was just forked would be slow to make.
 
@@ -132,12 +133,13 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _modules(test: str) -> set[str]:
+@lru_cache(maxsize=1024)
+def _modules(test: str) -> frozenset[str]:
     """Return the modules that a test names, to be loaded before the answer can touch them."""
     try:
         tree = ast.parse(test)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
+        return frozenset()
     modules: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -148,4 +150,4 @@ def _modules(test: str) -> set[str]:
             modules.add(IMPORTED[node.id])
     available = sys.stdlib_module_names - NEVER | {"numpy", "pandas"}
     plain = {name for name in modules if re.fullmatch(r"[A-Za-z_][\w.]*", name, re.A)}
-    return {name for name in plain if name.partition(".")[0] in available}
+    return frozenset(name for name in plain if name.partition(".")[0] in available)

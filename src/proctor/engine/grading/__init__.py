@@ -1,0 +1,1 @@
+"""Scoring of outputs without a run, as they come."""
