@@ -28,6 +28,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "hallucination": "proctor.scorers.judged.against_context:Hallucination",
         "hedging_language": "proctor.scorers.embedding.hedging:HedgingLanguage",
         "imported": "proctor.scorers.imported:ImportedScore",
+        "instructions": "proctor.scorers.instructions.following:Instructions",
         "judged": "proctor.scorers.judged.criteria:Judged",
         "judged_correct": "proctor.scorers.judged.criteria:JudgedCorrect",
         "keywords": "proctor.scorers.text.keywords:Keywords",

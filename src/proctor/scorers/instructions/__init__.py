@@ -1,0 +1,1 @@
+"""Instructions whose following can be checked by rule: lengths, formats, words, endings."""
