@@ -110,7 +110,7 @@ READ_WHOLE: dict[str, str] = {
     "formats/native/reader.py": "the first 64 kB",
     "origins/taskweaver/dialect.py": "the beginning of a file, and files whose size was looked at",
     "origins/colossal/prompts.py": OURS,
-    "formats/native/case.py": "files whose size was looked at",
+    "formats/native/case_files.py": "files whose size was looked at",
     "formats/native/spot.py": "pictures whose size was looked at",
     "formats/native/writer.py": "written, not read",
     "models/prices.py": OURS,

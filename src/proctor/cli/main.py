@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Tell which run is better, and with what certainty.",
     ),
     "baseline": ("proctor.cli.baseline:baseline", "Pin the run that later ones are compared with."),
+    "grid": ("proctor.cli.grid:grid", "Show cases and candidates side by side, with outputs."),
     "audit": ("proctor.cli.audit:audit", "Measure how far a run's judge is off, and by what."),
     "items": ("proctor.cli.items:items", "List the cases of a suite that need a second look."),
     "labels": ("proctor.cli.labels:labels", "Import or export people's labels of a run's scores."),

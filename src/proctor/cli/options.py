@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 GROUPS: dict[str, Sequence[str]] = {
     "Candidate": (
-        "--model", "--answers", "--agent", "--agent-option", "--proxy", "--attempts", "--system",
-        "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed", "--reasoning-effort",
-        "--max-turns", "--again",
+        "--model", "--prompt", "--answers", "--agent", "--agent-option", "--proxy", "--attempts",
+        "--system", "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed",
+        "--reasoning-effort", "--max-turns", "--again",
         "--name",
     ),
     "Judge and simulated user": (
@@ -241,6 +241,14 @@ def run_options(command: Command) -> Command:
                 metavar="M",
                 help="A model to evaluate: openai:NAME[@URL], anthropic:NAME, azure:NAME@URL,"
                 " local:smollm2, replay:FILE. Several make one run each.",
+            ),
+            click.option(
+                "--prompt",
+                "prompts",
+                multiple=True,
+                metavar="NAME|FILE",
+                help="A prompt of the suite, or a file with one; several make one run each"
+                " [default: all of the suite's].",
             ),
             click.option(
                 "--answers",
@@ -553,6 +561,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         attempts=options.pop("attempts", None),
         repeat_label=options.pop("again", ""),
         name=name,
+        prompts=tuple(options.pop("prompts", ())),
         executor=executor,
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "bounded"),

@@ -45,7 +45,7 @@ def plan(**options: Any) -> int:
     except StoreError:
         store = None
     plans = [
-        (_candidate(settings), run_plan)
+        (_asked(_candidate(settings), run_plan), run_plan)
         for settings in several
         for run_plan in plan_all(settings, store)
     ]
@@ -70,6 +70,10 @@ def _candidate(settings: "RunSettings") -> str:
     if settings.agent is not None:
         return settings.agent.name
     return str(settings.answers) if settings.answers is not None else "from the suite's settings"
+
+
+def _asked(candidate: str, run_plan: "Plan") -> str:
+    return f"{candidate}+{run_plan.prompt}" if run_plan.prompt else candidate
 
 
 def _object(candidate: str, run_plan: "Plan") -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """``proctor run``: evaluate a candidate on a suite."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,10 +108,8 @@ def run(**options: Any) -> int:
         print_runs(
             views, refused, as_json, by=by, cases=cases, beside=_beside_runs(results, earlier)
         )
-        if reference and not as_json and several[0].stop is None:
-            from proctor.cli.earlier_run import print_earlier
-
-            print_earlier(earlier)
+        if not as_json:
+            _print_beside(views, store, earlier if reference and several[0].stop is None else ())
         if files is not None:
             files.write(views, results, earlier, quiet=as_json)
         if layout is not None:
@@ -121,6 +119,15 @@ def run(**options: Any) -> int:
             _gated(view, gate_results) for view, gate_results in zip(views, results, strict=True)
         ]
         return max(*codes, INCOMPLETE if refused else 0)
+
+
+def _print_beside(views: list[Any], store: "Store", earlier: "Sequence[Against | None]") -> None:
+    """Print the runs side by side, and compared with earlier ones."""
+    print_grid(views, store)
+    if earlier:
+        from proctor.cli.earlier_run import print_earlier
+
+        print_earlier(earlier)
 
 
 def _run_files(options: dict[str, Any]) -> "RunFiles | None":
@@ -183,12 +190,7 @@ def examine(
     as others can be run.
     """
     from proctor.cli.output import progress_bar, say, say_error, say_problems, say_stopped
-    from proctor.engine.models.budget import Budget
-    from proctor.engine.run.evaluate import evaluate_all
     from proctor.io.concurrency import run_sync
-
-    outcomes: list[Outcome] = []
-    budget = Budget()
 
     def put_aside(suite: str, error: "ProctorError") -> None:
         assert refused is not None
@@ -197,12 +199,9 @@ def examine(
         say_error(error)
 
     try:
-        for settings in several:
-            with progress_bar() as progress:
-                on_refusal = None if refused is None else put_aside
-                outcomes += run_sync(
-                    evaluate_all(settings, store, progress, say, budget, on_refusal)
-                )
+        with progress_bar() as progress:
+            on_refusal = None if refused is None else put_aside
+            outcomes = run_sync(_evaluation(several, store, progress, say, on_refusal))
     except KeyboardInterrupt:
         say_stopped()
         return None
@@ -226,6 +225,19 @@ def _beside_runs(
         for results, against in zip(gates, earlier, strict=True)
     ]
     return [{name: value for name, value in one.items() if value} for one in found]
+
+
+def _evaluation(
+    several: "list[RunSettings]", store: "Store", *how: Any
+) -> "Coroutine[Any, Any, list[Outcome]]":
+    """Return the work of one candidate, or of several side by side."""
+    if len(several) == 1:
+        from proctor.engine.run.evaluate import evaluate_all
+
+        return evaluate_all(several[0], store, *how)
+    from proctor.engine.run.side_by_side import evaluate_side_by_side
+
+    return evaluate_side_by_side(several, store, *how)
 
 
 def print_runs(
@@ -260,6 +272,19 @@ def print_runs(
     if refused:
         names = ", ".join(one.suite for one in refused)
         click.echo(f"incomplete: {names} could not be run", err=True)
+
+
+def print_grid(views: "list[Any]", store: "Store") -> None:
+    """Print several runs of one suite side by side, by prompt and model."""
+    if len(views) < 2 or len({view.run.suite_key for view in views}) > 1:
+        return
+    from proctor.cli.output import on_terminal, table_width
+    from proctor.engine.compare.grid import run_grid
+    from proctor.reports.grid import grid_table
+
+    grid = run_grid(store, views)
+    click.echo()
+    click.echo(grid_table(grid, width=table_width(), color=on_terminal()).rstrip("\n"))
 
 
 def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool, **params: Any) -> None:

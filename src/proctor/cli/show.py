@@ -1,6 +1,7 @@
 """``proctor show``: show one case of a run, with everything that explains its score."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,6 +35,7 @@ def show(
       proctor show my-run 0-0-4 --attempt 2 --full
     """
     from proctor.cli.output import print_json
+    from proctor.core.prompt import as_asked
     from proctor.engine.run.stored_view import case_of, view_of
     from proctor.errors import UsageError
     from proctor.reports.structured import case_object
@@ -43,7 +45,8 @@ def show(
     with Store.open(store, create=False) as opened:
         tell_which(opened, [run])
         view = view_of(opened, run)
-        result = case_of(opened, view, case)
+        stored = case_of(opened, view, case)
+        result = replace(stored, case=as_asked(stored.case, view.run.candidate))
         left = {
             file.key for item in result.attempts for file in files_left(item.attempt) if file.key
         }

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from proctor.core.attempt import Attempt
-from proctor.core.suite import Suite
+from proctor.core.suite import CandidatePrompt, Suite
 from proctor.errors import Problem, UsageError
 from proctor.suggestions import LOOSELY, suggest
 
 if TYPE_CHECKING:
     from proctor.contracts.model import ModelChoice
     from proctor.contracts.shares import FileRow, ShareReader
+    from proctor.io.text_files import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,15 @@ class Dialect(ABC):
         ``first_row`` is the one that describes the suite, where the file begins with it.
         """
         return None
+
+    def prompts(
+        self, source: "Path | Document", *, root: Path | None = None, key: str = ""
+    ) -> tuple[CandidatePrompt, ...]:
+        """Read prompts from a file, or from a document that holds some, under a key or whole.
+
+        What is wrong with them is raised as a SuiteError; only the native dialect has prompts.
+        """
+        raise UsageError(f"the dialect {self.name!r} has no prompts")
 
     @abstractmethod
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:

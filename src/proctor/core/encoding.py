@@ -12,6 +12,7 @@ from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import (
     VARIANT,
+    CandidatePrompt,
     Case,
     CaseFile,
     Criterion,
@@ -65,6 +66,9 @@ _MESSAGE: _Checks = {
     "role": _is_text, "content": _is_text, "images": _is_list, "thinking": _is_text,
     "marks": _is_list, "tool_calls": _is_list, "tool_call_id": _is_text, "carried": _is_object,
 }  # fmt: skip
+_PROMPT: _Checks = {
+    "name": _is_text, "text": _is_text, "messages": _is_list, "place": _is_text,
+}  # fmt: skip
 _TOOL: _Checks = {"name": _is_text, "description": _is_text, "parameters": _is_object}
 _TOOL_CALL: _Checks = {"name": _is_text, "arguments": _is_anything, "id": _is_text}
 _FILE: _Checks = {"name": _is_text, "digest": _is_text, "path": _is_text}
@@ -75,11 +79,12 @@ _CASE: _Checks = {
     "min_points": _is_number_or_none, "max_points": _is_number_or_none,
     "out_of": _is_number_or_none, "files": _is_list, "setup": _is_object, "source": _is_text,
     "cluster": _is_text, "tools": _is_list, "tool_choice": _is_text, "response_format": _is_object,
+    "vars": _is_object,
 }  # fmt: skip
 _SUITE: _Checks = {
     "name": _is_text, "version": _is_text, "description": _is_text, "language": _is_text,
     "reduce": _is_text, "measures": _is_list, "dialect": _is_text, VARIANT: _is_text,
-    "cluster": _is_text, "cases": _is_list,
+    "cluster": _is_text, "cases": _is_list, "prompts": _is_list,
 }  # fmt: skip
 _ATTEMPT: _Checks = {
     "case_id": _is_text, "index": _is_whole, "messages": _is_list, "status": _is_text,
@@ -180,7 +185,15 @@ def suite_from(data: Mapping[str, Json], cases: Sequence[Case]) -> Suite:
     """Make a Suite of its JSON and its cases, which are kept apart."""
     _check("a suite", data, _SUITE)
     measures = tuple(spec_from(item) for item in data.get("measures", ()))
-    return Suite(**{**data, "measures": measures, "cases": cases})
+    prompts = tuple(prompt_from(item) for item in data.get("prompts", ()))
+    return Suite(**{**data, "measures": measures, "cases": cases, "prompts": prompts})
+
+
+def prompt_from(data: Mapping[str, Json]) -> CandidatePrompt:
+    """Make a CandidatePrompt of its JSON."""
+    _check("a prompt", data, _PROMPT)
+    messages = _messages(data.get("messages", ()))
+    return CandidatePrompt(name=data["name"], text=data.get("text", ""), messages=messages)
 
 
 def attempt_from(data: Mapping[str, Json]) -> Attempt:

@@ -23,7 +23,7 @@ CASES_PER_BLOCK = 1_000
 """Numbers are added case by case within blocks of positions in the suite, and block by block over
 them: so their last digits do not depend on how many processes share a run."""
 _PART = re.compile(
-    rf"(?:^|\|)(suite|dialect|{VARIANT}|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
+    rf"(?:^|\|)(suite|dialect|{VARIANT}|scorers|sampling|judge|panel|prompt|simulator|prompts|refused|reduce"
     r"|attempts|n|unanswered|unscored|ci|version|imported):"
 )
 _SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")

@@ -64,6 +64,19 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatePrompt:
+    """A template for what a candidate is shown of a case; it belongs to the candidate."""
+
+    name: str
+    text: str = ""
+    """The words that stand in the place of the question; other messages of a case stay."""
+    messages: tuple[Message, ...] = ()
+    """A whole conversation in the place of the case's own, where there is no ``text``."""
+    place: str = field(default="", compare=False, metadata={"is_content": False})
+    """The file that it was written in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
     """One thing to score in a case; a negative weight is a penalty, weight 0 is only shown."""
 
@@ -123,6 +136,8 @@ class Case:
     """``auto``, ``none``, ``required`` or the name of a tool; empty means the server's default."""
     response_format: Mapping[str, Json] = field(default_factory=dict)
     """JSON Schema that the reply is to follow; empty where it may be any text."""
+    vars: Mapping[str, Json] = field(default_factory=dict)
+    """The values that the templates of prompts name."""
     cluster: str = ""
     """The name of what it belongs to, such as the question of which it is a paraphrase: all cases
     of one cluster are one draw in statistics. Empty means that the case stands for itself."""
@@ -153,6 +168,8 @@ class Suite:
     dialect: str = "native"
     cluster: str = ""
     """The tag, or the field of a case, whose value is the cluster of a case that names none."""
+    prompts: tuple[CandidatePrompt, ...] = ()
+    """The ways in which candidates are asked the cases; not part of what the suite is."""
     compat: str = ""
     """``original`` where the format's own odd behaviour is kept, so that old numbers come out."""
 

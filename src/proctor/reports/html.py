@@ -8,9 +8,10 @@ from html import escape
 
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK
+from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
-from proctor.core.suite import Json, Message
+from proctor.core.suite import Json, Message, Spec
 from proctor.reports.charts import drawing
 from proctor.reports.charts.chosen_charts import charts_of
 from proctor.reports.charts.parts import Chart
@@ -70,7 +71,7 @@ class HtmlReport(Report):
             *_breakdowns(view, by),
             *_measures(view),
             *(_pictures(view, by) if self.charts else ()),
-            *(_cases(view.results()) if cases else ()),
+            *(_cases(view.results(), view.run.candidate) if cases else ()),
             *_closing(view),
         ]
         return "\n".join(parts) + "\n"
@@ -205,7 +206,7 @@ def _figure(chart: Chart) -> str:
     return f'<figure><img alt="{words}" src="data:image/svg+xml;base64,{data}"></figure>'
 
 
-def _cases(results: Iterable[CaseResult]) -> Iterator[str]:
+def _cases(results: Iterable[CaseResult], candidate: Spec) -> Iterator[str]:
     yield "<h2>Cases</h2>"
     for result in results:
         case, value = result.case, result.folded.value
@@ -218,7 +219,7 @@ def _cases(results: Iterable[CaseResult]) -> Iterator[str]:
         yield f' <span class="why">{_line(why[:200])}</span></summary>'
         if tags:
             yield f'<p class="role">{_line(tags)}</p>'
-        for message in case.messages:
+        for message in as_asked(case, candidate).messages:
             yield _message(message.role, message)
         for reference in case.references:
             yield f'<p class="role">reference</p>\n{_pre(reference)}'

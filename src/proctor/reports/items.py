@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 from proctor.core.items import Item, ItemAnalysis
 from proctor.core.suite import Json
 from proctor.reports.reasons import one_line
-from proctor.reports.tabular import printed
+from proctor.reports.tabular import csv_text, printed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -69,9 +69,9 @@ def write_items(items: Iterable[Item], file: IO[str], link: Link) -> int:
         ends = item.discrimination_interval or (None, None)
         writer.writerow(
             [
-                _csv_text(item.case_id), item.rate, *(item.interval or (None, None)),
+                csv_text(item.case_id), item.rate, *(item.interval or (None, None)),
                 item.discrimination, *ends, item.discrimination_shrunk, item.wrong_key,
-                item.takers, " ".join(item.kinds), _csv_text("; ".join(item.reasons)),
+                item.takers, " ".join(item.kinds), csv_text("; ".join(item.reasons)),
                 link(item.run_id, item.case_id),
             ]
         )  # fmt: skip
@@ -110,12 +110,6 @@ def _table(rows: Sequence[Sequence[str]]) -> "RenderableType":
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
-
-
-def _csv_text(text: str) -> str:
-    """Return a text that no spreadsheet reads as a formula."""
-    text = text.encode("utf-8", "replace").decode().replace("\0", "")
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _cells(item: Item, link: Link) -> tuple[str, ...]:

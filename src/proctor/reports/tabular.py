@@ -229,19 +229,19 @@ class MarkdownReport(Report):
     """Report of a run as a Markdown table."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        lines = [f"**{_md(line)}**" for line in first_lines(view) if line]
+        lines = [f"**{escaped(line)}**" for line in first_lines(view) if line]
         lines += (
-            ["", f"**{_md(_headline(view))}**", ""]
+            ["", f"**{escaped(_headline(view))}**", ""]
             if lines
             else [
-                f"**{_md(_headline(view))}**",
+                f"**{escaped(_headline(view))}**",
                 "",
             ]
         )
         rows = rows_of(view, by)
         lines += md_table(header_of(rows), (row.cells for row in rows))
         if notes := notes_of(view):
-            lines += ["", *(f"- {_md(note)}" for note in notes)]
+            lines += ["", *(f"- {escaped(note)}" for note in notes)]
         lines += ["", f"Signature: `{one_line(view.run.signature).replace('`', ' ') or _UNKNOWN}`"]
         if cases:
             lines += ["", *md_table(CASE_HEADER, map(_case_cells, view.results()))]
@@ -268,7 +268,7 @@ def _csv_row(row: TableRow) -> list[str | float | None]:
     low, high = group.interval or (None, None)
     name = row.section if row.section == "overall" else row.name
     return [
-        *(_csv_text(row.section), _csv_text(name), group.score, group.score_spread, group.full),
+        *(csv_text(row.section), csv_text(name), group.score, group.score_spread, group.full),
         *(group.rate, group.spread, low, high, row.share, group.cases),
     ]
 
@@ -286,13 +286,13 @@ def _csv_cases(view: RunView) -> Iterator[Sequence[str | float | None]]:
         values = [folded.value, case.full_score, rate, folded.low, folded.high]
         listed.append((case, folded.status.value, values))
     named = [f"tag:{tag}" if tag in CSV_CASE_HEADER else tag for tag in tags]
-    yield [*CSV_CASE_HEADER, *map(_csv_text, named)]
+    yield [*CSV_CASE_HEADER, *map(csv_text, named)]
     for case, status, values in listed:
-        texts = [_csv_text("; ".join(case.tags.get(tag, ()))) for tag in tags]
-        yield [_csv_text(case.id), status, *values, *texts]
+        texts = [csv_text("; ".join(case.tags.get(tag, ()))) for tag in tags]
+        yield [csv_text(case.id), status, *values, *texts]
 
 
-def _csv_text(text: str) -> str:
+def csv_text(text: str) -> str:
     """Return a text that no spreadsheet reads as a formula, and that can be encoded."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
@@ -389,10 +389,11 @@ def md_table(header: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator
     yield f"| {' | '.join(header)} |"
     yield f"| --- |{' ---: |' * (len(header) - 1)}"
     for row in rows:
-        yield f"| {' | '.join(map(_md, row))} |"
+        yield f"| {' | '.join(map(escaped, row))} |"
 
 
-def _md(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
     return _MARKDOWN.sub(r"\\\1", text)
 
 

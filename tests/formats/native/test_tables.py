@@ -153,6 +153,7 @@ CELLS = {
     "files": [{"file": "one.png", "name": "data/one.png"}],
     "setup": {"dependencies": ["numpy"]},
     "cluster": "17",
+    "vars": {"question": "[1][0]?", "rows": [1, 2]},
 }
 
 

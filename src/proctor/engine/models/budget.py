@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from proctor.core.exchange import Reply, Request, Usage
@@ -75,6 +76,27 @@ class PricedRequest:
         )
 
 
+@dataclass
+class RefusedCalls:
+    """Whether a run was refused a call for lack of money, while others share the budget."""
+
+    any: bool = False
+
+    @classmethod
+    def watch(cls) -> "RefusedCalls":
+        """Begin to note refused calls of whatever the current task starts from here on."""
+        watched = cls()
+        _WATCHED.set(watched)
+        return watched
+
+    @classmethod
+    def note(cls) -> None:
+        """Note one."""
+        if (watched := _WATCHED.get()) is not None:
+            watched.any = True
+
+
+_WATCHED: ContextVar[RefusedCalls | None] = ContextVar("refused calls", default=None)
 UNCOUNTED = PricedRequest("", 0, None, None)
 """A call without a budget."""
 
@@ -202,10 +224,18 @@ class Budget:
     def check(self) -> None:
         """Raise a BudgetError if nothing is left."""
         if self.most is not None and self.spent >= self.most - _DUST:
+            RefusedCalls.note()
             raise self._refusal(0.0)
 
     async def reserve(self, priced: PricedRequest) -> float:
         """Reserve money for a call, waiting until it fits, or raise a BudgetError."""
+        try:
+            return await self._reserve(priced)
+        except BudgetError:
+            RefusedCalls.note()
+            raise
+
+    async def _reserve(self, priced: PricedRequest) -> float:
         if self.most is None or priced.free:
             return 0.0
         if not self._queue and (reserved := self._admitted(priced)) is not None:

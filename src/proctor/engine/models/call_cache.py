@@ -38,6 +38,8 @@ class CallLog:
     store: Store | None
     recording: bool = False
     """Whether all traffic of a run is recorded, discarded replies included."""
+    flying: "dict[str, asyncio.Future[_CachedCall | None]]" = field(default_factory=dict)
+    """Running calls by key; if one is cancelled, waiting callers ask themselves."""
     _finds: list[tuple[str, asyncio.Future[CallRow | None]]] = field(default_factory=list)
     _keeps: list[tuple[CallRow, asyncio.Future[None]]] = field(default_factory=list)
     _discards: list[tuple[str, float, asyncio.Future[None]]] = field(default_factory=list)
@@ -159,8 +161,6 @@ class StoredModel(Wrapped):
     """Settings that the server had rejected when the stored replies were made."""
     bought: int = 0
     """The number of calls made."""
-    _flying: dict[str, asyncio.Future["_CachedCall | None"]] = field(default_factory=dict)
-    """Running calls by key; if one is cancelled, waiting callers ask themselves."""
 
     @cached_property
     def _identity(self) -> str:
@@ -213,11 +213,11 @@ class StoredModel(Wrapped):
         self, key: str, request: Request, request_json: Json
     ) -> tuple["_CachedCall", bool]:
         """Return a call that is now stored, and whether it was stored before."""
-        while (flying := self._flying.get(key)) is not None:
+        while (flying := self.log.flying.get(key)) is not None:
             if (shared := await asyncio.shield(flying)) is not None:
                 return shared, False
         future: asyncio.Future[_CachedCall | None] = asyncio.get_running_loop().create_future()
-        self._flying[key] = future
+        self.log.flying[key] = future
         looking = StoredOnly.current()
         try:
             counted = self.budget.most is not None
@@ -244,7 +244,7 @@ class StoredModel(Wrapped):
             future.exception()
             raise
         finally:
-            del self._flying[key]
+            del self.log.flying[key]
 
     async def _buy(
         self, key: str, request: Request, request_json: Json, priced: PricedRequest

@@ -45,6 +45,38 @@ UNSEEN = (
 
 
 @dataclass
+class SharedCalls:
+    """What several runs of one command share: clients of models, their calls, and the budget.
+
+    A judge of several candidates keeps to its limits, and nothing is asked twice at once.
+    """
+
+    clients: "dict[tuple[str, str], Model]" = field(default_factory=dict)
+    listeners: "dict[tuple[str, str], list[ModelListener]]" = field(default_factory=dict)
+    log: "CallLog | None" = None
+    budget: Budget = field(default_factory=Budget)
+
+    def join(self, key: tuple[str, str], client: "Model", listener: "ModelListener") -> None:
+        """Let one more run know what becomes known of a client; the first one tells it."""
+        if (joined := self.listeners.get(key)) is not None:
+            joined.append(listener)
+            return
+        listeners = self.listeners[key] = [listener]
+
+        def changed() -> None:
+            for one in listeners:
+                one.refusals_changed()
+
+        self.clients[key] = client
+        client.listen(replace(listener, refusals_changed=changed))
+
+    async def close(self) -> None:
+        """Close all clients."""
+        for client in self.clients.values():
+            await client.close()
+
+
+@dataclass
 class Models:
     """Models of a command, each opened once for all roles and suites."""
 
@@ -58,6 +90,8 @@ class Models:
     marks: Marks = field(init=False)
     """Marks around untrusted text in the prompts of this store."""
     recorder: "Recorder | None" = None
+    shared: SharedCalls | None = None
+    """What other runs of the same command use as well, and whoever made it closes."""
     _clients: "dict[tuple[str, str], Model]" = field(default_factory=dict)
     _open: "dict[tuple[str, str, str], StoredModel]" = field(default_factory=dict)
     on_refused: "Callable[[Refused], None]" = lambda _: None
@@ -80,7 +114,13 @@ class Models:
     def _log(self) -> "CallLog":
         from proctor.engine.models.call_cache import CallLog
 
-        return CallLog(self.store, recording=self.settings.record is not None)
+        shared = self.shared
+        if shared is not None and shared.log is not None:
+            return shared.log
+        log = CallLog(self.store, recording=self.settings.record is not None)
+        if shared is not None:
+            shared.log = log
+        return log
 
     def open(self, choice: "ModelChoice", role: str = "candidate") -> "StoredModel":
         """Return the model of a choice in a role; all roles share its connections and limits."""
@@ -91,15 +131,24 @@ class Models:
         client_settings = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
         key = (digest(*client_settings, not sent.environment), sent.key)
         if (client := self._clients.get(key)) is None:
-            client = build_model(choice, self.settings)
-            self.refuse_unpriced(client)
-            client.listen(self._listener(client.label))
-            self._clients[key] = client
+            client = self._clients[key] = self._client(key, choice)
         self._chosen.update((client.label, name) for name in chosen_settings(choice))
         if (model := self._open.get((*key, role))) is None:
             model = StoredModel(client, self._log, self.budget, self.recorder, role)
             self._open[(*key, role)] = model
         return model
+
+    def _client(self, key: tuple[str, str], choice: "ModelChoice") -> "Model":
+        client = None if self.shared is None else self.shared.clients.get(key)
+        if client is None:
+            client = build_model(choice, self.settings)
+            self.refuse_unpriced(client)
+        listener = self._listener(client.label)
+        if self.shared is None:
+            client.listen(listener)
+        else:
+            self.shared.join(key, client, listener)
+        return client
 
     async def check(self, model: "Model") -> None:
         """Check once that a model answers."""
@@ -168,8 +217,9 @@ class Models:
 
     async def close(self) -> None:
         """Close all models, and the recording."""
-        for client in self._clients.values():
-            await client.close()
+        if self.shared is None:
+            for client in self._clients.values():
+                await client.close()
         if self.recorder is not None:
             self.recorder.close()
 

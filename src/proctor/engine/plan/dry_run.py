@@ -15,6 +15,7 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.collect_answers import requested_attempts
 from proctor.engine.run.prepare import PreparedRun, prepare
+from proctor.engine.run.prompts import with_prompts
 from proctor.engine.run.settings import RunSettings
 from proctor.engine.run.stored_work import StoredWork
 from proctor.errors import Problem, ProctorError, SuiteError
@@ -27,6 +28,8 @@ class Plan:
     """What a run would do and cost."""
 
     suite: Suite
+    prompt: str = ""
+    """The name of the prompt, if there is one."""
     warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
     cases: int = 0
@@ -65,7 +68,14 @@ def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
         readings = read_suite.read_usable(settings.suite)
     except ProctorError as error:
         return [_refused(Suite(name=str(settings.suite.path), cases=()), error)]
-    return [_plan(settings, reading, models, store) for reading in readings]
+    try:
+        return [
+            _plan(one, reading, models, store)
+            for reading in readings
+            for one in with_prompts(settings, reading.suite)
+        ]
+    except ProctorError as error:
+        return [_refused(readings[0].suite, error)]
 
 
 def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store | None) -> Plan:
@@ -84,6 +94,7 @@ def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store 
         return _refused(reading.suite, error, reading.warnings)
     return Plan(
         suite=ready.suite,
+        prompt="" if settings.prompt is None else settings.prompt.name,
         warnings=ready.reading.warnings,
         cases=len(ready.suite.cases),
         attempts=counts["attempts"],
@@ -141,7 +152,7 @@ def _count_dialogues(ready: PreparedRun, store: Store | None, estimate: Estimate
                 continue
             case = planned.case
             turns = ready.dialogues.of(case.dialogue).turns(case)
-            estimate.dialogue(case, turns, limit, rulings=_rulings(ready))
+            estimate.dialogue(planned.asked, turns, limit, rulings=_rulings(ready))
             counts["scores"] += len(case.criteria)
             for criterion in case.criteria:
                 counts[f"scorer {criterion.scorer.name}"] += 1

@@ -12,7 +12,8 @@ from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureNotices
 from proctor.core.fingerprint import attempt_key, digest
-from proctor.core.suite import Case, Json, Suite
+from proctor.core.prompt import put
+from proctor.core.suite import CandidatePrompt, Case, Json, Suite
 from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.attempt_writer import (
@@ -47,6 +48,8 @@ class Planned:
     case: Case
     index: int
     key: str
+    asked: Case
+    """The case as it is put to the candidate, in the words of its prompt."""
 
 
 @dataclass
@@ -72,6 +75,8 @@ class AttemptPlan:
     suite: Suite
     dialogues: Dialogues
     cast: Cast
+    prompt: CandidatePrompt | None = None
+    """The words in which the candidate is asked."""
     attempts: int = 1
     only: int | None = None
     """Only the attempts with this index."""
@@ -83,9 +88,11 @@ class AttemptPlan:
         cases = self.suite.cases
         for position in range(len(cases)) if self.positions is None else self.positions:
             case = cases[position]
+            asked = put(case, self.prompt)
             identity = self._identity(case)
             for index in range(self.attempts) if self.only is None else (self.only,):
-                yield Planned(position, case, index, attempt_key(case, index, identity))
+                key = attempt_key(asked, index, identity)
+                yield Planned(position, case, index, key, asked)
 
     def waves(self) -> "list[AttemptPlan]":
         """Return parts to make one after the other; only the original's order has several.
@@ -206,7 +213,7 @@ class Collector:
         return planned, await rested_on_replies(partial(self._make, planned), _has_failed, useless)
 
     async def _make(self, planned: Planned) -> Attempt:
-        case, index = planned.case, planned.index
+        case, index = planned.asked, planned.index
         dialogue = self.roster.dialogues.of(case.dialogue)
         try:
             async with asyncio.timeout(self.deadline):

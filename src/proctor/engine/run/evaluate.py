@@ -1,7 +1,6 @@
 """Evaluation of one candidate on one suite, from reading to the stored run."""
 
-import gc
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import (
     AbstractContextManager,
     aclosing,
@@ -23,12 +22,13 @@ from proctor.core.run import (
     Signature,
 )
 from proctor.core.suite import Spec, Suite
-from proctor.engine.models.budget import Budget
-from proctor.engine.models.roles import Models
+from proctor.engine.models.budget import Budget, RefusedCalls
+from proctor.engine.models.roles import Models, SharedCalls
 from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.collect_answers import AnswerImporter
+from proctor.engine.run.garbage import rare_collections, settled
 from proctor.engine.run.later_findings import Ending, concluded, stored_results
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
@@ -98,29 +98,35 @@ async def evaluate_all(
     store: Store,
     progress: Callable[[RunProgress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
-    budget: Budget | None = None,
     refused: Callable[[str, ProctorError], None] | None = None,
+    shared: SharedCalls | None = None,
 ) -> list[Outcome]:
     """Evaluate a candidate on all suites of a path, one run each; all are checked first.
 
     ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
-    Several calls may share the money of one ``budget``. A suite of several that cannot be run is
+    Each prompt makes a run of its own. Several candidates may be evaluated with what is ``shared``,
+    the money above all. A suite of several that cannot be run is
     told to ``refused``, where that is there, and the others are run; else it is raised.
     """
-    models = Models(store, settings.calls, notice, budget or Budget())
+    models = Models(
+        store, settings.calls, notice, Budget() if shared is None else shared.budget, shared=shared
+    )
     size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
     if size >= LARGE_FILE:
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
-    with _within_network(settings), _rare_collections(), _told(progress):
+    with _within_network(settings), rare_collections(), _told(progress):
         try:
             if (outcome := await _in_bulk(settings, store, models, progress)) is not None:
                 return [outcome]
             readings = read_suite.read_usable(settings.suite)
-            trial = _Trial(refused if len(readings) > 1 else None, len(readings))
+            runs = [
+                (reading, one) for reading in readings for one in _asked(settings, reading.suite)
+            ]
+            trial = _Trial(refused if len(readings) > 1 else None, len(runs))
             prepared = []
-            for reading in readings:
+            for reading, one in runs:
                 with trial.of(reading.suite.name):
-                    ready = prepare(settings, _usable(reading), models)
+                    ready = prepare(one, _usable(reading), models)
                     _check_gates(ready)
                     _check_earlier(ready, store)
                     prepared.append(ready)
@@ -131,6 +137,15 @@ async def evaluate_all(
             return outcomes
         finally:
             await models.close()
+
+
+def _asked(settings: RunSettings, suite: Suite) -> Sequence[RunSettings]:
+    """Return the settings of one run for each prompt."""
+    if not settings.prompts and not suite.prompts:
+        return [settings]
+    from proctor.engine.run.prompts import with_prompts
+
+    return with_prompts(settings, suite)
 
 
 @contextmanager
@@ -297,7 +312,7 @@ async def _carry_out(
 ) -> Outcome:
     settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     budget = ready.models.budget
-    budget.refused = False
+    refused_calls = RefusedCalls.watch()
     before = store.runs.find(run.id)
     earlier = refused_in(run)
     ready.models.on_refused = lambda now: store.liveness.note(
@@ -322,12 +337,12 @@ async def _carry_out(
             await sandbox.close()
     others = refused_for_others(store, run, ready.models.labels)
     done = with_refused(run, others, earlier, ready.models.refused)
-    if budget.overdrawn and not budget.refused:
+    if budget.overdrawn and not refused_calls.any:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))
     if work.rule is not None:
-        done = _stopped_early(ready, store, done, work.rule)
-    ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
+        done = _stopped_early(ready, store, done, work.rule, refused=refused_calls.any)
+    ended = Ending(stopped=refused_calls.any, max_unscored=settings.max_unscored)
     view = _finished(store, done, suite, sums, signed_by=scorers, ending=ended)
     earlier_scorers = before.signed if before else Signature.of({})
     for name, old, new in view.run.signed.changed_scorers(earlier_scorers):
@@ -339,7 +354,7 @@ async def _carry_out(
         view=view,
         warnings=ready.reading.warnings,
         graded=graded,
-        stopped=budget.words if budget.refused else "",
+        stopped=budget.words if refused_calls.any else "",
     )
 
 
@@ -356,11 +371,13 @@ async def _sandbox(
     return SharedSandbox(inner=inner, store=store, limit=places, brings_along=ready.scorers.place)
 
 
-def _stopped_early(ready: PreparedRun, store: Store, run: Run, rule: "StopRule") -> Run:
+def _stopped_early(
+    ready: PreparedRun, store: Store, run: Run, rule: "StopRule", *, refused: bool
+) -> Run:
     """Say what the question of a run came to, and mark it where it ended before its last case."""
     attempts = max(1, ready.settings.attempts or 1)
     present = store.attempts.count(run.id) // attempts
-    if not ready.models.budget.refused:
+    if not refused:
         ready.models.notice(rule.words(present))
     early = rule.stopped(present)
     if early is None:
@@ -385,34 +402,6 @@ async def _collect_answers(
     )
 
 
-COLLECT_EVERY = 20_000
-"""How many new objects make Python look for cycles of garbage among them."""
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Look for cycles of garbage less often: most of what a run makes stays until its end."""
-    before = gc.get_threshold()
-    if not 0 < before[0] < COLLECT_EVERY:
-        yield
-        return
-    gc.set_threshold(COLLECT_EVERY, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@contextmanager
-def _settled() -> Iterator[None]:
-    """Freeze long-lived objects, so that garbage collection skips them."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
 async def _interview(
     ready: PreparedRun,
     writer: AttemptWriter,
@@ -430,7 +419,7 @@ async def _interview(
             RunProgress(phase="collect", done=counts.done, total=counts.total, failed=counts.failed)
         )
 
-    with _settled():
+    with settled():
         async with _passed_on(ready):
             await interviewer.collect(report)
 

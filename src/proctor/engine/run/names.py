@@ -219,9 +219,10 @@ def _candidates_differ(one: Spec, two: Spec) -> Iterator[str]:
             yield "another model"
         elif mine != its:
             yield "another address"
-        for name in ("sampling", "system", "suffix"):
+        for name in ("sampling", "system", "suffix", "prompt"):
             if one.params.get(name) != two.params.get(name):
-                yield {"sampling": "other sampling"}.get(name, "another prompt around the cases")
+                words = {"sampling": "other sampling", "prompt": "another prompt"}
+                yield words.get(name, "another prompt around the cases")
     elif one.name == "recorded":
         yield f"other answers ({one.params.get('answers')})"
     else:

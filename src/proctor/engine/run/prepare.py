@@ -73,6 +73,7 @@ class PreparedRun:
             suite=self.suite,
             dialogues=self.dialogues,
             cast=self.cast,
+            prompt=self.settings.prompt,
             attempts=self.settings.attempts or 1,
         )
 
@@ -170,6 +171,9 @@ def prepare(
         raise SuiteError(problems)
     needs = {"judge"} if scorers.need_judge(suite, counting=True) else set()
     if not settings.on_file:
+        from proctor.engine.run.prompts import check_asking
+
+        check_asking(settings, suite)
         if problems := dialogues.problems(suite):
             raise SuiteError(problems)
         needs |= dialogues.needs(suite)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.core.fingerprint import digest, plain
 from proctor.core.names import agent_label
-from proctor.core.suite import Json, Spec, Suite
+from proctor.core.suite import CandidatePrompt, Json, Spec, Suite
 from proctor.errors import UsageError
 from proctor.stats.intervals import IntervalMethod
 
@@ -170,6 +170,11 @@ class RunSettings:
     repeat_label: str = ""
     """Label of a repetition: attempts under another label are made again."""
     name: str = ""
+    prompts: tuple[str | CandidatePrompt, ...] = ()
+    """The prompts to make a run with each: by name or file, or as they are; empty means all that
+    the suite has."""
+    prompt: CandidatePrompt | None = None
+    """The prompt of the one run that this is."""
     executor: Spec = field(default_factory=lambda: Spec(name=LOCAL))
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
     interval: IntervalMethod = "bounded"
@@ -222,19 +227,28 @@ class RunSettings:
         """Return the candidate."""
         if self.agent is not None:
             # Options may contain secrets, so only their hash identifies agents.
-            params = {"name": self.candidate_name, "key": digest(self.agent)}
+            params = {"name": self.candidate_name, "key": digest(self.agent), **self._asked}
             return Spec(name="agent", params=params)
         if self.model is not None:
-            params = {"name": self.candidate_name, **_reply_settings(self.model)}
+            params = {"name": self.candidate_name, **_reply_settings(self.model), **self._asked}
             return Spec(name="model", params=params)
         return Spec(name="recorded", params={"answers": str(self.answers), "name": self._file})
 
     @property
     def candidate_name(self) -> str:
         """Return a short name of the candidate."""
+        if self.on_file:
+            return self._file
+        named = f"+{self.prompt.name}" if self.prompt is not None else ""
         if self.agent is not None:
-            return agent_label(self.agent)
-        return self._file if self.model is None else short_name(self.model.spec)
+            return f"{agent_label(self.agent)}{named}"
+        assert self.model is not None
+        return f"{short_name(self.model.spec)}{named}"
+
+    @property
+    def _asked(self) -> dict[str, Json]:
+        """Return the prompt as a part of the candidate."""
+        return {} if self.prompt is None else {"prompt": plain(self.prompt)}
 
     @property
     def _file(self) -> str:

@@ -109,10 +109,22 @@ def _model_parts(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
         "sampling": ",".join(f"{name}={drawn[name]}" for name in sorted(drawn)),
         "judge": ",".join(judges),
         "panel": ",".join(filter(None, (settings.get("combine", ""), _tie(settings)))),
+        "prompt": _prompt(run),
         "simulator": short_name(simulator.get("model", "")),
         "prompts": _prompts(suite, scorers) if judges else "",
         "refused": refused_words(refused_in(run)),
     }
+
+
+def _prompt(run: Run) -> str:
+    if "prompt" not in run.candidate.params:
+        return ""
+    from proctor.core.prompt import prompt_key, prompt_of
+
+    prompt = prompt_of(run.candidate)
+    if prompt is None:
+        return ""
+    return f"{prompt.name.replace('|', '/')}@{prompt_key(prompt)[:8]}"
 
 
 def _tie(settings: Mapping[str, Json]) -> str:

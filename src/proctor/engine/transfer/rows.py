@@ -116,6 +116,12 @@ class RunRow(Strict):
     imported: StrictBool = False
 
 
+class _ExportedPrompt(Strict):
+    name: Label
+    text: StrictStr = ""
+    messages: list[Object] = Field(default_factory=list)
+
+
 class ExportedSuite(Strict):
     """A suite in a file, without its cases."""
 
@@ -127,6 +133,7 @@ class ExportedSuite(Strict):
     measures: Annotated[list[_Spec], Field(max_length=1000)] = Field(default_factory=list)
     dialect: Annotated[StrictStr, Field(max_length=KEY)] = "native"
     cluster: Label = ""
+    prompts: Annotated[list[_ExportedPrompt], Field(max_length=1000)] = Field(default_factory=list)
     compat: Literal["", "original"] = ""
     cases: Annotated[list[Json], Field(max_length=0)] = Field(default_factory=list)
 
@@ -195,6 +202,7 @@ class _ExportedCase(Strict):
     tools: list[_Tool] = Field(default_factory=list)
     tool_choice: Label = ""
     response_format: Object = Field(default_factory=dict)
+    vars: Object = Field(default_factory=dict)
     cluster: Label = ""
     source: StrictStr = ""
 

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from proctor.core.fingerprint import digest, digest_bytes
-from proctor.core.suite import VARIANT, Case, CaseFile, Json, Message, Spec
-from proctor.errors import SuiteError
+from proctor.core.fingerprint import digest
+from proctor.core.suite import VARIANT, Case, Json, Message, Spec
+from proctor.formats.native.case_files import FileKeys, read_files, read_setup
 from proctor.formats.native.criteria import (
     SCALAR,
     Criteria,
@@ -21,126 +20,15 @@ from proctor.formats.native.criteria import (
     Shorthand,
     Text,
     Texts,
+    Vars,
     WrittenCriterion,
     read_criteria,
     read_plugin,
 )
-from proctor.formats.native.spot import Spot, neighbours
+from proctor.formats.native.spot import ROLES, Spot
 from proctor.io.validation import Strict
 from proctor.suggestions import suggest
 
-FOLDER = "files"
-LARGEST = 64 * 2**20
-MOST = 1000
-
-
-class FileKeys(Strict):
-    """A file of a case: its path, and its name in the working folder."""
-
-    file: str = Field(min_length=1, description="Where it lies.")
-    name: str | None = Field(
-        default=None, min_length=1, description="Its name in the working folder."
-    )
-
-
-def read_files(spot: Spot, written: Sequence[FileKeys]) -> tuple[CaseFile, ...]:
-    """Read the files of a case, those of a folder one by one, noting every problem."""
-    files: dict[str, CaseFile] = {}
-    for keys, at in zip(written, spot.at("files").items() if written else (), strict=True):
-        place = at.at("file") if isinstance(at.value, dict) else at
-        path = place.path()
-        if path is None:
-            continue
-        if not path.exists():
-            place.error(f"there is no file {keys.file!r}", hint=neighbours(path))
-            continue
-        name = keys.name or path.resolve().name
-        if not _stays(name):
-            at.error(f"{name!r} is no name inside of the working folder", key="name")
-            continue
-        for one, inner in _regular(path, place):
-            whole = f"{name}/{inner}" if inner else name
-            if whole in files:
-                at.error(f"two files have the name {whole!r} in the working folder")
-            files[whole] = _file(whole, one, place)
-    return tuple(files.values())
-
-
-def read_setup(spot: Spot, setup: Mapping[str, Any]) -> dict[str, Json]:
-    """Check what an agent's place needs; the folder of its project is one from the suite's file."""
-    if not setup:
-        return {}
-    try:
-        json.dumps(setup, allow_nan=False)
-    except (TypeError, ValueError):
-        message = "what an agent needs is written as texts, finite numbers, lists and mappings"
-        spot.error(message, key="setup")
-        return {}
-    settings = dict(setup)
-    if isinstance(settings.get("app_dir"), str):
-        settings["app_dir"] = str((spot.document.path.parent / settings["app_dir"]).resolve())
-    return settings
-
-
-def file_rows(files: Sequence[CaseFile]) -> list[Json]:
-    """Return the files of a case as a native suite names them."""
-    rows: list[Json] = []
-    for file in files:
-        place = _place(file)
-        short = PurePosixPath(file.name).name == file.name
-        rows.append(place if short else {"file": place, "name": file.name})
-    return rows
-
-
-def copy_files(files: Sequence[CaseFile], folder: Path) -> None:
-    """Copy the files of a case to where a native suite looks for them."""
-    for file in files:
-        target = folder / _place(file)
-        try:
-            content = Path(file.path).read_bytes()
-        except OSError as error:
-            words = f"the file {file.path} cannot be read: {error.strerror}"
-            raise SuiteError(words) from None
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-
-
-def _place(file: CaseFile) -> str:
-    return f"{FOLDER}/{file.digest[:16]}/{PurePosixPath(file.name).name}"
-
-
-def _stays(name: str) -> bool:
-    parts = name.split("/")
-    return "\0" not in name and "\\" not in name and not set(parts) & {"", ".", ".."}
-
-
-def _regular(path: Path, spot: Spot) -> list[tuple[Path, str]]:
-    """Return the files of a path with their names below it; links that lead away are left out."""
-    if path.is_file():
-        return [(path, "")]
-    if not path.is_dir():
-        spot.error(f"{path.name!r} is a pipe or a device, not a file")
-        return []
-    top = spot.root.resolve()
-    files = [
-        (one, one.relative_to(path).as_posix())
-        for one in sorted(path.rglob("*"))
-        if one.is_file() and one.resolve().is_relative_to(top)
-    ]
-    if len(files) > MOST:
-        spot.error(f"the folder has more than {MOST} files")
-        return []
-    return files
-
-
-def _file(name: str, path: Path, spot: Spot) -> CaseFile:
-    if path.stat().st_size > LARGEST:
-        spot.error(f"the file {path.name!r} is larger than {LARGEST >> 20} MiB")
-        return CaseFile(name=name, digest="", path=str(path))
-    return CaseFile(name=name, digest=digest_bytes(path.read_bytes()), path=str(path.resolve()))
-
-
-ROLES = ("system", "developer", "user", "assistant", "tool")
 ASKING = ("ask", "ask_file", "messages")
 VIRTUAL_USER = "virtual_user"
 
@@ -175,6 +63,7 @@ class DefaultKeys(Strict):
         default_factory=dict,
         description="Names with one value or several, to group and filter by.",
     )
+    vars: Vars = Field(default=None, description="The values that prompts name.")
     criteria: Criteria = Field(default=None, description="How the answer is scored.")
 
 
@@ -197,6 +86,7 @@ class _Passage(Strict):
 _Passages = Annotated[list[Annotated[_Passage, Shorthand({"type": SCALAR})]], OneOrMany()]
 _Files = Annotated[list[Annotated[FileKeys, Shorthand({"type": "string"})]], OneOrMany()]
 _ONE_QUESTION: Json = [{"required": [key]} for key in ASKING]
+_NO_QUESTION: Json = {"anyOf": [{"required": ["hidden"]}, {"required": ["vars"]}]}
 
 
 class CaseKeys(DefaultKeys):
@@ -204,7 +94,7 @@ class CaseKeys(DefaultKeys):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [*_ONE_QUESTION, {"required": ["hidden"], "not": {"anyOf": _ONE_QUESTION}}]
+            "oneOf": [*_ONE_QUESTION, {**_NO_QUESTION, "not": {"anyOf": _ONE_QUESTION}}]
         }
     )
 
@@ -263,6 +153,7 @@ class Defaults:
     """Questions with their answers, put before the question of a case."""
     dialogue: Spec = field(default_factory=lambda: Spec(name="single_turn"))
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    vars: Mapping[str, Json] = field(default_factory=dict)
     criteria: tuple[WrittenCriterion, ...] | None = None
     cluster_by: str = ""
     """The tag or the field whose value is the cluster of a case that names none."""
@@ -322,6 +213,10 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         )
     if keys.tags:
         changed["tags"] = {**outer.tags, **_tags(keys)}
+    if keys.vars is not None:
+        from proctor.formats.native.prompts import read_vars
+
+        changed["vars"] = {**outer.vars, **read_vars(spot.at("vars"))}
     if keys.criteria is not None:
         changed["criteria"] = read_criteria(spot.at("criteria"))
     if keys.dialogue is not None:
@@ -378,6 +273,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         out_of=keys.out_of,
         files=files,
         setup=setup,
+        vars=own.vars,
         source=spot.place() if keys.source is None else keys.source,
     )
     cluster = keys.cluster or cluster_of(case, own.cluster_by)
@@ -441,6 +337,11 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
     if not asking_keys and defaults.dialogue.name == VIRTUAL_USER and keys.hidden.get("task"):
         return system
+    if not asking_keys and defaults.vars:
+        from proctor.core.prompt import question_of
+
+        asked = Message(role="user", content=question_of(defaults.vars), images=_images(spot))
+        return (*system, *defaults.examples, asked)
     if not asking_keys:
         written = [key for key, value in spot.value.items() if value is not None]
         if all(key in CaseKeys.model_fields and key not in ASKING for key in written):

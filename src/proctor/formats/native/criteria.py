@@ -78,6 +78,8 @@ Texts = Annotated[list[Text], OneOrMany()]
 Plugin = Annotated[Any, WithJsonSchema({FORM: "plugin"})]
 Plugins = Annotated[Any, WithJsonSchema({FORM: "plugins"})]
 Criteria = Annotated[Any, WithJsonSchema({FORM: "criteria"})]
+Prompts = Annotated[Any, WithJsonSchema({FORM: "prompts"})]
+Vars = Annotated[Any, WithJsonSchema({FORM: "vars"})]
 Cases = Annotated[Any, WithJsonSchema({FORM: "cases"})]
 
 

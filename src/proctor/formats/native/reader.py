@@ -15,7 +15,7 @@ from proctor.contracts.case_spool import SpooledCases
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.fold import MODES, parse_fold
-from proctor.core.suite import Case, Spec, Suite
+from proctor.core.suite import CandidatePrompt, Case, Spec, Suite
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.answers import read_answers
@@ -28,7 +28,7 @@ from proctor.formats.native.case import (
     normal,
     read_case,
 )
-from proctor.formats.native.criteria import Cases, Plugins, Text, read_plugin
+from proctor.formats.native.criteria import Cases, Plugins, Prompts, Text, read_plugin
 from proctor.formats.native.rows import case_rows
 from proctor.formats.native.spot import Spot, neighbours
 from proctor.io.concurrency import PhaseCount
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 FIRST_LOOK = 64 * 1024
 
-_ASKING = frozenset({"ask", "ask_file", "messages"})
+_ASKING = frozenset({"ask", "ask_file", "messages", "vars"})
 _HEADER = frozenset(
     {"name", "reduce", "measures", "language", "system", "dialogue", "full_score", "null_score",
-     "tags", "criteria", "description", "origin"}
+     "tags", "criteria", "description", "origin", "prompts"}
 )  # fmt: skip
 _FOREIGN = frozenset(
     {"attempt_reduce_mode", "full_score_per_question", "null_score_per_question", "prompt_path",
@@ -56,7 +56,7 @@ _FOREIGN = frozenset(
 )  # fmt: skip
 _TOP_KEY = re.compile(r"^(?:- )?[\"']?([A-Za-z_]\w*)[\"']?\s*:(?=\s|$)", re.MULTILINE)
 _ANY_KEY = re.compile(
-    r"(?:^|[{,]|- )\s*[\"']?(ask|ask_file|messages)[\"']?\s*:(?=\s|$)", re.MULTILINE
+    r"(?:^|[{,]|- )\s*[\"']?(ask|ask_file|messages|vars)[\"']?\s*:(?=\s|$)", re.MULTILINE
 )
 
 
@@ -204,6 +204,9 @@ class HeaderKeys(DefaultKeys):
         default="",
         description="The mode of the original format that the suite was converted with.",
     )
+    prompts: Prompts = Field(
+        default=None, description="The ways in which the cases are asked, by name."
+    )
     cases: Cases = Field(default=None, description="The cases, and files that hold some.")
 
 
@@ -247,6 +250,15 @@ class Native(Dialect):
             warnings=tuple(loader.findings.warnings),
         )
 
+    def prompts(
+        self, source: "Path | Document", *, root: Path | None = None, key: str = ""
+    ) -> tuple[CandidatePrompt, ...]:
+        from proctor.formats.native.prompts import prompts_at, prompts_in
+
+        if isinstance(source, Path):
+            return prompts_in(source)
+        return prompts_at(source, root or source.path.parent, key)
+
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         return read_answers(path, suite)
 
@@ -269,6 +281,7 @@ class CaseLoader:
         self.findings = Findings()
         self.header = HeaderKeys()
         self.measures: tuple[Spec, ...] = ()
+        self.prompts: tuple[CandidatePrompt, ...] = ()
         self.cases = SpooledCases()
         self.ids = FirstEntries[str, str]()
         """Which ids of cases are taken, and where each was written first."""
@@ -293,6 +306,7 @@ class CaseLoader:
             reduce=header.reduce,
             measures=self.measures,
             cluster=header.cluster,
+            prompts=self.prompts,
             dialect=header.origin,
             compat=header.compat,
         )
@@ -346,7 +360,7 @@ class CaseLoader:
             self._entries(spot, defaults)
         elif not isinstance(spot.value, dict):
             spot.error(f"a suite is a mapping with the key 'cases', not {describe(spot.value)}")
-        elif "cases" not in spot.value and any(key in spot.value for key in ASKING):
+        elif "cases" not in spot.value and any(key in spot.value for key in (*ASKING, "vars")):
             self._case(spot, defaults, spot.document.path.stem)
         else:
             self._with_header(spot, defaults, top)
@@ -380,7 +394,7 @@ class CaseLoader:
             spot.error("the list of criteria is empty", key="criteria")
         if top:
             self._describe(spot, keys)
-        elif lost := [key for key in ("reduce", "measures") if key in header]:
+        elif lost := [key for key in ("reduce", "measures", "prompts") if key in header]:
             names = " and ".join(lost)
             spot.warn(f"{names} of an included file have no effect", key=lost[0])
         defaults = defaults_of(spot, keys, outer)
@@ -408,6 +422,10 @@ class CaseLoader:
         if keys.measures is not None:
             specs = [read_plugin("measure", entry) for entry in spot.at("measures").items()]
             self.measures = tuple(spec for spec in specs if spec is not None)
+        if keys.prompts is not None:
+            from proctor.formats.native.prompts import read_prompts
+
+            self.prompts = read_prompts(spot.at("prompts"))
 
     def _entries(self, spot: Spot, defaults: Defaults) -> None:
         """Read a list whose entries are cases and paths of files with cases."""

@@ -17,6 +17,7 @@ from proctor.io.validation import describe
 from proctor.suggestions import closest, did_you_mean
 
 TAG_PREFIXES = ("tags.", "tag:")
+VAR_PREFIX = "vars."
 COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
 _FIRST_COLUMNS = ("id", "ask", "reference", "references", "context", "criteria", "weight")
 _TEXTS = frozenset({"id", "ask", "ask_file", "system", "cluster", "source"})
@@ -72,7 +73,7 @@ def read_table_row(findings: Findings, document: Document) -> None:
 
 
 def _is_known(column: str) -> bool:
-    return column in COLUMNS or column.startswith(TAG_PREFIXES)
+    return column in COLUMNS or column.startswith((*TAG_PREFIXES, VAR_PREFIX))
 
 
 def _no_known_column(path: Path, columns: Sequence[str]) -> Problem:
@@ -102,12 +103,15 @@ def _top(path: Path) -> Document:
 def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
     case: dict[str, Json] = {}
     tags: dict[str, Json] = {}
+    variables: dict[str, Json] = {}
     for column, cell in document.data.items():
         if cell is None or cell == "" or (isinstance(cell, float) and isnan(cell)):
             continue
         if column.startswith(TAG_PREFIXES):
             name = next(column.removeprefix(p) for p in TAG_PREFIXES if column.startswith(p))
             tags[name] = _maybe_list(cell)
+        elif column.startswith(VAR_PREFIX):
+            variables[column.removeprefix(VAR_PREFIX)] = _maybe_json(cell)
         elif column == "reference":
             case.setdefault("references", [cell])
         else:
@@ -117,6 +121,8 @@ def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
         findings.add(document.problem((), message))
     if tags:
         case["tags"] = {**case.get("tags", {}), **tags}
+    if variables:
+        case["vars"] = {**case.get("vars", {}), **variables}
     return case
 
 
@@ -135,6 +141,16 @@ def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Js
         hint = "for a text that starts with a bracket, write a JSON list with that text"
         findings.add(document.problem((column,), message, hint=hint))
         return None
+
+
+def _maybe_json(cell: Json) -> Json:
+    """Read a var: a list or a mapping where it is one in JSON, else what it is."""
+    if not isinstance(cell, str) or not cell.startswith(("[", "{")):
+        return cell
+    try:
+        return parse_json(cell)
+    except ValueError:
+        return cell
 
 
 def _maybe_list(cell: Json) -> Json:

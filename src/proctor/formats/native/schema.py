@@ -15,6 +15,7 @@ from proctor import registry
 from proctor.core.suite import VARIANT, Json
 from proctor.formats.native.case import CaseKeys
 from proctor.formats.native.criteria import FORM, SCALAR, SPELT_TEXTS, WrittenLabel
+from proctor.formats.native.prompts import prompt_schema
 from proctor.formats.native.reader import HeaderKeys
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,6 +28,7 @@ def suite_schema() -> dict[str, Json]:
     definitions |= {"plugin": _plugin(), "plugins": _one_or_many(_ref("plugin"))}
     definitions |= {"cases": _cases(), "criteria": _one_or_many(_ref("criterion"))}
     definitions |= _criterion()
+    definitions |= prompt_schema()
     whole: dict[str, Json] = {
         "$schema": DIALECT,
         "title": "Proctor suite",

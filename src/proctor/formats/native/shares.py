@@ -41,7 +41,7 @@ FREE_TEXTS: Mapping[str, str] = {"keywords": "rules", "contains": "texts"}
 do: what it says does not change what is checked."""
 _WORD = "references"
 """The one text that means something else to a scorer."""
-_SIMPLE = frozenset({"id", "ask", "references", "criteria", "tags"})
+_SIMPLE = frozenset({"id", "ask", "references", "reference", "criteria", "tags"})
 _COLUMNS = frozenset({"id", "ask", "reference", "criteria"})
 _LONG_NUMBER = re.compile(r"\d{15}")
 _MOST_BRACKETS = 50
@@ -389,7 +389,9 @@ def _keys(data: Mapping[str, Json]) -> _Written | None:
     if not data.keys() <= _SIMPLE:
         return None
     name, ask = data.get("id"), data.get("ask")
-    references, tags = data.get("references", []), data.get("tags", {})
+    references, tags = data.get("references", data.get("reference", [])), data.get("tags", {})
+    if "references" in data and "reference" in data:
+        return None
     if type(ask) is not str or not ((type(name) is str and name) or "id" not in data):
         return None
     if type(references) is str:

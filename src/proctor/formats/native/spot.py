@@ -20,6 +20,8 @@ from proctor.suggestions import did_you_mean, suggest
 Model = TypeVar("Model", bound=BaseModel)
 
 
+ROLES = ("system", "developer", "user", "assistant", "tool")
+"""Whose a message of a conversation may be."""
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 # What people coming from elsewhere write.

@@ -10,9 +10,11 @@ from typing import Any
 from proctor import registry
 from proctor.contracts.dialect import SuiteWriter
 from proctor.core.fingerprint import plain
-from proctor.core.suite import VARIANT, Case, Criterion, Json, Message, Spec, Suite
+from proctor.core.prompt import question_of
+from proctor.core.suite import VARIANT, CandidatePrompt, Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
-from proctor.formats.native.case import VIRTUAL_USER, copy_files, file_rows
+from proctor.formats.native.case import VIRTUAL_USER
+from proctor.formats.native.case_files import copy_files, file_rows
 from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
 from proctor.io.text_files import MAX_FILE, MAX_LINE
 from proctor.io.yaml_files import yaml_text
@@ -62,7 +64,7 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
     if not (case.messages or has_task) or not (case.criteria or case.references):
         raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to score it")
-    data: dict[str, Json] = {"id": case.id, **_question(case.messages)}
+    data: dict[str, Json] = {"id": case.id, **_asked(case)}
     if case.references:
         data["references"] = _one_or_list(case.references)
     if case.context:
@@ -95,6 +97,8 @@ def _header(suite: Suite) -> dict[str, Json]:
             header[key] = value
     if suite.measures:
         header["measures"] = [_plugin(measure) for measure in suite.measures]
+    if suite.prompts:
+        header["prompts"] = {one.name: _prompt(one) for one in suite.prompts}
     if suite.cluster:
         header["cluster"] = suite.cluster
     if suite.dialect != "native":
@@ -119,6 +123,16 @@ def _save(folder: Path, text: str, rows: Sequence[str]) -> Path:
     return path
 
 
+def _asked(case: Case) -> dict[str, Json]:
+    """Return the question, or the vars that it is made of."""
+    data = _question(case.messages)
+    if not case.vars:
+        return data
+    if data.get("ask") == question_of(case.vars):
+        del data["ask"]
+    return {**data, "vars": plain(case.vars)}
+
+
 def _question(messages: Sequence[Message]) -> dict[str, Json]:
     if any(message.images for message in messages):
         return {"messages": [_message(message) for message in messages]}
@@ -135,6 +149,10 @@ def _question(messages: Sequence[Message]) -> dict[str, Json]:
 def _message(message: Message) -> dict[str, Json]:
     data: dict[str, Json] = {"role": message.role, "content": message.content}
     return {**data, "images": list(message.images)} if message.images else data
+
+
+def _prompt(prompt: CandidatePrompt) -> Json:
+    return [_message(message) for message in prompt.messages] or prompt.text
 
 
 def _one_or_list(texts: Sequence[str]) -> Json:

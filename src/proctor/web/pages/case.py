@@ -21,7 +21,7 @@ from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, wh
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
 from proctor.web.highlight import MOST
 from proctor.web.lookup import or_missing, the_run
-from proctor.web.pages.case_view import case_view
+from proctor.web.pages.case_view import asked_result, case_view
 from proctor.web.store_pool import opened
 
 
@@ -169,7 +169,7 @@ def _data(
         "before": before,
         "after": after,
         "whole": addresses.with_query(addresses.case_link(run.id, result.case.id), [("full", 1)]),
-        "case": case_view(result, most=most),
+        "case": case_view(asked_result(view.run, result), most=most),
     }
 
 
@@ -187,7 +187,7 @@ def _object(view: RunView, result: CaseResult, sizes: Mapping[str, int]) -> Case
     ]
     return CasePage(
         run=Named.of(view.run),
-        messages=_messages(result.case.messages),
+        messages=_messages(asked_result(view.run, result).case.messages),
         references=list(result.case.references),
         context=list(result.case.context),
         **shown_case,

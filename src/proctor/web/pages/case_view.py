@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proctor.core.attempt import TRACEBACK
 from proctor.core.fingerprint import plain
-from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.prompt import as_asked
+from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message
 from proctor.reports.reasons import formula, rows_of, spans_of
@@ -52,6 +54,11 @@ def _high(count: int, most: int) -> float:
 
 
 Laid = dict[str, Any]
+
+
+def asked_result(run: Run, result: CaseResult) -> CaseResult:
+    """Return a case of a run as its candidate was asked it."""
+    return replace(result, case=as_asked(result.case, run.candidate))
 
 
 def case_view(result: CaseResult, *, most: int | None) -> Laid:

@@ -1,0 +1,119 @@
+"""Grids as tables, Markdown, CSV, HTML and JSON, with what strangers wrote made harmless."""
+
+import csv
+import io
+
+from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid
+from proctor.core.run import Totals
+from proctor.reports.grid import (
+    cases_table,
+    csv_grid,
+    grid_object,
+    grid_table,
+    html_grid,
+    markdown_grid,
+    names_of,
+)
+
+
+def run(model: str, prompt: str, rate: float | None) -> GridRun:
+    totals = Totals(
+        score=1.0, full=2.0, rate=rate, spread=None, interval=(0.25, 0.75), cases=2, attempts=2,
+        unanswered=0, unscored=0, errors=0, cases_unscored=0, bounds=None,
+    )  # fmt: skip
+    label = f"{model}+{prompt}" if prompt else model
+    return GridRun(
+        id=label, name=f"s-{label}", prompt=prompt, model=model, candidate=label, totals=totals,
+        status="complete",
+    )  # fmt: skip
+
+
+RUNS = (run("a", "p", 0.5), run("b", "p", 1.0), run("a", "q", None))
+GRID = RunGrid(runs=RUNS, best="b+p", note="b+p is better")
+ROWS = [
+    GridRow(
+        case="one",
+        question="Why | how?",
+        references=("x",),
+        entries=(
+            GridEntry(value=1.0, full=1.0, status="scored", output="=1+1 <b>\x1b[31m"),
+            GridEntry(value=None, full=1.0, status="unscored", output="y" * 100),
+            None,
+        ),
+    )
+]
+
+
+def test_rates_by_prompt_and_model() -> None:
+    lines = grid_table(GRID).splitlines()
+    assert lines[0].split() == ["Prompt", "a", "b"]
+    assert lines[2].split(maxsplit=1) == ["p", "50.0% (25.0–75.0)  100.0% (25.0–75.0) *"]
+    assert lines[3].split() == ["q", "–", "–"]
+    assert lines[-1] == "* b+p is better"
+
+
+def test_without_prompts_there_is_one_column() -> None:
+    table = grid_table(RunGrid(runs=(run("a", "", 0.5), run("b", "", 1.0)), note="open"))
+    assert table.splitlines()[0].split() == ["Candidate", "Rate"]
+    assert table.rstrip().endswith("open")
+
+
+def test_cases_beside_outputs() -> None:
+    table = cases_table(RUNS, ROWS, length=10)
+    assert table.splitlines()[2].split() == [
+        "one",
+        "1",
+        "=1+1",
+        "<b>",
+        "…",
+        "unscored",
+        "y" * 9 + "…",
+        "–",
+    ]
+    assert "\x1b" not in table
+    assert cases_table(RUNS, []) == "no case is left\n"
+
+
+def test_csv_has_all_of_the_outputs() -> None:
+    header, row = csv.reader(io.StringIO(csv_grid(RUNS, ROWS)))
+    assert header == [
+        "case",
+        "question",
+        "reference",
+        "a+p",
+        "a+p value",
+        "b+p",
+        "b+p value",
+        "a+q",
+        "a+q value",
+    ]
+    assert row[3].startswith("'=1+1")
+    assert row[5] == "y" * 100
+    assert row[7:] == ["", ""]
+
+
+def test_markdown_and_html_show_what_was_written_as_text() -> None:
+    text = markdown_grid(GRID, ROWS)
+    assert "Why \\| how?" in text
+    assert "\\<b>" in text
+    page = html_grid(GRID, ROWS)
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "\x1b" not in page
+    assert "y" * 100 in page
+    assert "<script" not in page
+
+
+def test_the_object_has_everything() -> None:
+    data = grid_object(GRID, ROWS)
+    assert data["best"] == "b+p"
+    assert [one["rate"] for one in data["runs"]] == [0.5, 1.0, None]
+    assert data["cases"][0]["outputs"][1]["output"] == "y" * 100
+    assert data["cases"][0]["outputs"][2] is None
+    assert "cases" not in grid_object(GRID)
+
+
+def test_candidates_of_one_name_are_told_apart() -> None:
+    same = (run("a", "p", 0.5), run("a", "p", 0.5))
+    assert names_of(same) == ["s-a+p (a+p)"] * 2
+    assert names_of(RUNS) == ["a+p", "b+p", "a+q"]
