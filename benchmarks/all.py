@@ -58,6 +58,7 @@ PARTS = (
     Part("text_criteria", "", "--answers-wanted 100 --sample 7 --short 50 --rounds 1"),
     Part("text_metrics", "", "--pairs 20 --words 20 --large 20"),
     Part("sandboxed_tests", "", "--rounds 1 --programs 8"),
+    Part("grader", "", "--rounds 1 --programs 8 --in-flight 8 --singles 16 --texts 200"),
     Part("program_suites", "", "--computing 4 --waiting 1 --limit 1"),
     Part("model_throughput", "", "--cases 40 --inspect-cases 20 --rounds 1"),
     Part("million_rows", "--rows 10000", "--rows 200"),

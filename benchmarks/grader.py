@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -74,16 +74,15 @@ async def programs(suite: Path, rounds: int, count: int) -> list[Row]:
 
     bare = {"apart": apart, "together": together}
     rates: dict[str, list[tuple[float, float, float]]] = {name: [] for name in bare}
-    async with server(suite) as base:
-        with Grader(suite) as grader:
-            for number in range(rounds + 1):
-                for name, work in bare.items():
-                    pairs = [(f"{name}-{i}", sandboxed_tests.ANSWER) for i in range(count)]
-                    plain = await sandboxed_tests.rate(work, count, limit)
-                    here = await in_process(grader, pairs)
-                    there = await by_http(base, pairs)
-                    if number:  # the first one warms up
-                        rates[name].append((plain, here, there))
+    with server(suite) as base, Grader(suite) as grader:
+        for number in range(rounds + 1):
+            for name, work in bare.items():
+                pairs = [(f"{name}-{i}", sandboxed_tests.ANSWER) for i in range(count)]
+                plain = await sandboxed_tests.rate(work, count, limit)
+                here = await in_process(grader, pairs)
+                there = await by_http(base, pairs)
+                if number:  # the first one warms up
+                    rates[name].append((plain, here, there))
     await sandbox.close()
     rows = []
     words = {"apart": "small Python unit tests, isolated", "together": "small Python unit tests"}
@@ -130,7 +129,7 @@ async def latencies(suite: Path, in_flight: int, count: int) -> Row:
     times: list[float] = []
     number_of_cases = sum(1 for _ in suite.open()) // 2
 
-    async with server(suite) as base:
+    with server(suite) as base:
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(headers=AUTHORIZED, connector=connector) as session:
 
@@ -147,7 +146,7 @@ async def latencies(suite: Path, in_flight: int, count: int) -> Row:
                 if not endless:
                     times.append(time.perf_counter() - started)
 
-            await each(range(64), single, 8)
+            await each(range(count, count + in_flight // 4), single, 8)
             times.clear()
             await each(range(count), single, in_flight)
     times.sort()
@@ -201,14 +200,8 @@ TOKEN = secrets.token_urlsafe(24)
 AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
 
 
-@asynccontextmanager
-async def server(suite: Path) -> AsyncIterator[str]:
-    with _served(suite) as base:
-        yield base
-
-
 @contextmanager
-def _served(suite: Path) -> Iterator[str]:
+def server(suite: Path) -> Iterator[str]:
     """Serve a suite within the block."""
     command = [sys.executable, "-m", "proctor", "serve", str(suite), "--port", "0", "--json"]
     environment = {**os.environ, "PROCTOR_SERVE_TOKEN": TOKEN}

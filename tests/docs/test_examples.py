@@ -1,5 +1,7 @@
 """The examples: each runs as its page says, and comes to the numbers that it should."""
 
+import asyncio
+import importlib.util
 import json
 import os
 import re
@@ -106,3 +108,64 @@ def test_the_suite_of_the_custom_scorer_needs_permission(
     )
     assert done.returncode == 2
     assert "--allow-import" in done.stderr
+
+
+def test_the_reward_of_verl_is_loaded_by_its_path() -> None:
+    path = EXAMPLES / "rl" / "verl_reward.py"
+    spec = importlib.util.spec_from_file_location("verl_reward", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with module.grader:
+        work = module.compute_score("tasks", "It is Paris.", None, {"case": "capital"})
+        assert asyncio.run(work)["score"] == 1.0
+
+
+@pytest.mark.slow("full")
+@pytest.mark.torch
+def test_trl_trains_with_the_suite_as_its_reward(tmp_path: Path) -> None:
+    """TRL's own trainer, two steps with a tiny model on the CPU."""
+    pytest.importorskip("trl")
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "rl" / "train_trl.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "2 steps, 0% without a score"
+
+
+@pytest.mark.slow("full")
+def test_verifiers_scores_its_tasks_by_the_suite(tmp_path: Path) -> None:
+    """The scoring of verifiers itself, on a trace with a reply."""
+    pytest.importorskip("verifiers")
+    done = subprocess.run(
+        [sys.executable, "-c", VERIFIERS],
+        cwd=EXAMPLES / "rl",
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1.0", "0.0"]
+
+
+VERIFIERS = """
+import asyncio
+from types import SimpleNamespace
+
+from verifiers_tasks import QuizData, QuizTask, QuizTaskset, grader
+
+tasks = QuizTaskset.load(SimpleNamespace(config=SimpleNamespace(task=None)))
+assert [task.data.case for task in tasks] == ["capital", "product", "double"]
+for reply in ("Paris", "Rome"):
+    trace = SimpleNamespace(last_reply=reply, info={})
+    (reward,) = [fn for fn in tasks[0].hooks("reward")]
+    print(asyncio.run(reward(trace=trace)))
+grader.close()
+"""

@@ -136,7 +136,11 @@ def serve(**options: Any) -> int:
 
     as_json = options.pop("as_json")
     where, limits = _serving(options), _limits(options)
-    return asyncio.run(_serve(_grading(options), where, limits, as_json=as_json))
+    try:
+        return asyncio.run(_serve(_grading(options), where, limits, as_json=as_json))
+    except asyncio.CancelledError:
+        click.echo("stopped", err=True)
+        return 130
 
 
 def _serving(options: dict[str, Any]) -> Serving:
