@@ -147,3 +147,15 @@ def test_one_that_is_given_up_while_it_waits_holds_nobody_up() -> None:
         assert programs.running == ["b", "d"]
 
     check(scene)
+
+
+def test_several_that_are_given_up_at_once_end_as_cancelled() -> None:
+    async def scene(programs: Programs) -> None:
+        await programs.start("a", "b", "c", "d", "e")
+        for name in ("a", "c", "d", "e"):
+            programs.tasks[name].cancel()
+        await settle()
+        assert all(programs.tasks[name].cancelled() for name in ("a", "c", "d", "e"))
+        assert programs.places.running == 1
+
+    check(scene)

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from proctor.contracts.sandbox import ACTIVITY, Activity
@@ -61,7 +61,8 @@ class ProgramPlaces:
                 await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                queue.remove((turn, memory))
+                with suppress(ValueError):  # others that left may have cleared it away
+                    queue.remove((turn, memory))
                 self._admit()
             else:
                 self._leave(second=second)
