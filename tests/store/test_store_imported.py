@@ -50,7 +50,14 @@ def test_what_was_imported_no_longer_answers(address: str) -> None:
                 run(f"ALTER TABLE {table} DROP COLUMN imported")
             run("ALTER TABLE runs DROP COLUMN alive_until")
             run("ALTER TABLE run_results DROP COLUMN cluster")
-            for table in ("audits", "run_parts", "suite_parts"):
+            for table in (
+                "audits",
+                "run_parts",
+                "suite_parts",
+                "baselines",
+                "batches",
+                "batch_calls",
+            ):
                 run(f"DROP TABLE {table}")
             run("DROP TABLE store_settings")
             run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
@@ -86,7 +93,14 @@ def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:
                 run(f"ALTER TABLE {table} DROP COLUMN imported")
             run("ALTER TABLE runs DROP COLUMN alive_until")
             run("ALTER TABLE run_results DROP COLUMN cluster")
-            for table in ("audits", "run_parts", "suite_parts"):
+            for table in (
+                "audits",
+                "run_parts",
+                "suite_parts",
+                "baselines",
+                "batches",
+                "batch_calls",
+            ):
                 run(f"DROP TABLE {table}")
             run("DROP TABLE store_settings")
             run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")

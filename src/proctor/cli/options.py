@@ -41,6 +41,7 @@ GROUPS: dict[str, Sequence[str]] = {
     ),
     "Limits": (
         "--max-cost", "--price", "--prices", "--concurrency", "--rpm", "--tpm", "--timeout",
+        "--batch",
         "--attempt-timeout", "--max-unscored", "--stop-when", "--margin",
     ),
     "Where it runs": (
@@ -424,6 +425,11 @@ call_options = [
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         help="A JSON file of prices to use before the built-in table.",
     ),
+    click.option(
+        "--batch",
+        is_flag=True,
+        help="Hand calls in as batch jobs, at half the price; replies take minutes to hours.",
+    ),
     click.option("--offline", is_flag=True, help="Allow connections to this machine only."),
     click.option(
         "--record",
@@ -621,6 +627,7 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
         prices=dict(_price(text) for text in options.pop("prices", ())),
         price_file=options.pop("price_file", None),
         offline=options.pop("offline", False),
+        batch=options.pop("batch", False),
         record=options.pop("record", None),
     )
 

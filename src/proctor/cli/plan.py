@@ -131,6 +131,10 @@ def _say(candidate: str, run_plan: "Plan") -> int:
     click.echo(f"calls     {_range(usage_range['calls'])}")
     for role, calls in run_plan.usage["roles"].items():
         click.echo(f"          {role}: {_range(calls)}")
+    if (jobs := run_plan.usage.get("batch")) is not None:
+        click.echo("batch     in batch jobs, at their lower price, but for the first of each role")
+        if jobs["pending"]:
+            click.echo(f"          {jobs['pending']:,} are handed in already, and only collected")
     click.echo(f"tokens    in {_range(usage_range['prompt_tokens'])}")
     click.echo(f"          out {_range(usage_range['completion_tokens'])}")
     cost = usage_range["cost"]

@@ -8,7 +8,8 @@ from typing import ClassVar
 from proctor.core.exchange import Reply, Request, Usage
 from proctor.core.suite import Json, Message, Tool
 from proctor.io import json_bytes
-from proctor.models.http_model import Served, called, shape_name, split, usage_of
+from proctor.models.batch_jobs import AnthropicBatches
+from proctor.models.http_model import called, shape_name, split, usage_of
 from proctor.models.refused_fields import LADDER, Refusal, known_effort
 from proctor.models.tool_messages import paired
 
@@ -28,7 +29,7 @@ _DATA = re.compile(r"data:([\w.+/-]+);base64,(.*)", re.S)
 
 
 @dataclass(eq=False)
-class Anthropic(Served):
+class Anthropic(AnthropicBatches):
     """A model of Anthropic."""
 
     key_env: str = "ANTHROPIC_API_KEY"

@@ -124,17 +124,17 @@ class ModelEndpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxy = proxy_of(destination.base)
 
-    async def post(self, path: str, body: bytes, limit: float) -> HttpAnswer:
-        """Send a body and return the answer, or raise TryFailed."""
+    async def post(self, path: str, body: bytes, limit: float, *, kind: str = "") -> HttpAnswer:
+        """Send a body, JSON unless another kind is named; return the answer, or raise TryFailed."""
         self.in_flight += 1
         try:
-            return await self._send("POST", path, body, limit)
+            return await self._send("POST", path, body, limit, kind=kind)
         finally:
             self.in_flight -= 1
 
-    async def get(self, path: str, limit: float) -> HttpAnswer:
+    async def get(self, path: str, limit: float, *, largest: int = LARGEST) -> HttpAnswer:
         """Return what lies at a path, or raise TryFailed."""
-        return await self._send("GET", path, None, limit)
+        return await self._send("GET", path, None, limit, largest=largest)
 
     def rest(self) -> None:
         """Leave this server out for a while, each time for longer."""
@@ -152,7 +152,16 @@ class ModelEndpoint:
         elif session is not None:
             _abandon(session, self._loop)
 
-    async def _send(self, method: str, path: str, body: bytes | None, limit: float) -> HttpAnswer:
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        limit: float,
+        *,
+        kind: str = "",
+        largest: int = LARGEST,
+    ) -> HttpAnswer:
         session = self._open()
         started = time.monotonic()
         try:
@@ -163,9 +172,10 @@ class ModelEndpoint:
                 timeout=_timeout(limit),
                 allow_redirects=False,
                 proxy=self._proxy,
+                headers={"Content-Type": kind} if kind else None,
             ) as response:
                 self.failures = 0
-                data = redact_body(await _whole(response.content))
+                data = redact_body(await _whole(response.content, largest))
                 took = time.monotonic() - started
                 return HttpAnswer(response.status, response.headers, data, took)
         except (self._client_error, TimeoutError, OSError) as error:
@@ -263,12 +273,12 @@ async def _probe(endpoint: ModelEndpoint) -> None:
         endpoint.rest()
 
 
-async def _whole(content: Any) -> bytes:
+async def _whole(content: Any, largest: int) -> bytes:
     chunks, size = [], 0
     while chunk := await content.readany():
         size += len(chunk)
-        if size > LARGEST:
-            raise TryFailed(f"the reply is longer than {LARGEST >> 20} MiB", passing=False)
+        if size > largest:
+            raise TryFailed(f"the reply is longer than {largest >> 20} MiB", passing=False)
         chunks.append(chunk)
     return b"".join(chunks)
 

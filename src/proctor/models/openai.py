@@ -8,9 +8,10 @@ from urllib.parse import quote, urlsplit
 from proctor.core.exchange import Reply, Request, Upstream
 from proctor.core.suite import Json
 from proctor.errors import UsageError
+from proctor.models.batch_jobs import OpenAIBatches
 from proctor.models.chat_completions import chat_body, learn_shape, read_chat
 from proctor.models.endpoints import base_of
-from proctor.models.http_model import ELSEWHERE, Served
+from proctor.models.http_model import ELSEWHERE
 from proctor.models.refused_fields import LADDER, Refusal
 from proctor.models.responses import read_response, responses_body
 
@@ -23,7 +24,7 @@ _ABOUT_MODEL = ("model_not_found", "does not exist", "model `", "model '")
 
 
 @dataclass(eq=False)
-class OpenAI(Served):
+class OpenAI(OpenAIBatches):
     """A model of OpenAI, or of any server that is compatible with it.
 
     OpenAI's own server is asked by the Responses API, others by chat completions; where a server
@@ -132,6 +133,7 @@ class Azure(OpenAI):
 
     provider: ClassVar[str] = "azure"
     default_api: ClassVar[str] = CHAT
+    takes_batches: ClassVar[bool] = False
     home: ClassVar[str] = ""
     home_env: ClassVar[str] = "AZURE_OPENAI_ENDPOINT"
 

@@ -19,7 +19,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.store.rows import escape, unescape
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 13))
+VERSIONS = tuple(f"{number:04}" for number in range(1, 14))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -291,6 +291,25 @@ audits = Table(
     Column("judge", AnyText, primary_key=True),
     Column("created", AnyNumber, nullable=False),
     Column("document", Text, nullable=False),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("model", Text, nullable=False),
+    Column("remote", AnyText, nullable=False),
+    Column("created", AnyNumber, nullable=False),
+)
+
+batch_calls = Table(
+    "batch_calls",
+    metadata,
+    Column("batch", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("written", Text, nullable=False),
 )
 
 baselines = Table(

@@ -16,6 +16,7 @@ from proctor.store.suites import Suites
 
 if TYPE_CHECKING:
     from proctor.store.baselines import Baselines
+    from proctor.store.batches import Batches
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
@@ -86,6 +87,13 @@ class Store:
         from proctor.store.labels import Audits
 
         return Audits(self.database)
+
+    @cached_property
+    def batches(self) -> "Batches":
+        """Batch jobs whose replies are not stored yet."""
+        from proctor.store.batches import Batches
+
+        return Batches(self.database)
 
     @cached_property
     def baselines(self) -> "Baselines":

@@ -38,7 +38,7 @@ class CallLog:
     store: Store | None
     recording: bool = False
     """Whether all traffic of a run is recorded, discarded replies included."""
-    flying: "dict[str, asyncio.Future[_CachedCall | None]]" = field(default_factory=dict)
+    flying: "dict[str, asyncio.Future[CachedCall | None]]" = field(default_factory=dict)
     """Running calls by key; if one is cancelled, waiting callers ask themselves."""
     _finds: list[tuple[str, asyncio.Future[CallRow | None]]] = field(default_factory=list)
     _keeps: list[tuple[CallRow, asyncio.Future[None]]] = field(default_factory=list)
@@ -139,7 +139,7 @@ class Wrapped(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class _CachedCall:
+class CachedCall:
     """A stored reply with its time."""
 
     reply: Reply
@@ -211,12 +211,12 @@ class StoredModel(Wrapped):
 
     async def _cached(
         self, key: str, request: Request, request_json: Json
-    ) -> tuple["_CachedCall", bool]:
+    ) -> tuple[CachedCall, bool]:
         """Return a call that is now stored, and whether it was stored before."""
         while (flying := self.log.flying.get(key)) is not None:
             if (shared := await asyncio.shield(flying)) is not None:
                 return shared, False
-        future: asyncio.Future[_CachedCall | None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[CachedCall | None] = asyncio.get_running_loop().create_future()
         self.log.flying[key] = future
         looking = StoredOnly.current()
         try:
@@ -228,7 +228,7 @@ class StoredModel(Wrapped):
                     raise looking.refuse()
                 cached_call = await self._buy(key, request, request_json, priced)
             else:
-                cached_call = _CachedCall(redact_reply(reply_from(row.response)), row.created)
+                cached_call = CachedCall(redact_reply(reply_from(row.response)), row.created)
                 self.refused |= cached_call.reply.refused
                 count = partial(self.budget.stored, priced, cached_call.reply)
                 count() if looking is None else looking.used.append(count)
@@ -248,7 +248,7 @@ class StoredModel(Wrapped):
 
     async def _buy(
         self, key: str, request: Request, request_json: Json, priced: PricedRequest
-    ) -> "_CachedCall":
+    ) -> CachedCall:
         reserved = await self.budget.reserve(priced)
         reply = None
         try:
@@ -273,4 +273,4 @@ class StoredModel(Wrapped):
             created=time.time(),
         )
         await self.log.keep(row)
-        return _CachedCall(reply, row.created)
+        return CachedCall(reply, row.created)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
     from proctor.contracts.model import Model, ModelChoice, ModelListener, Recorder
     from proctor.engine.agents.workspaces import AgentWorkspaces
+    from proctor.engine.models.batching import BatchQueue
     from proctor.engine.models.call_cache import CallLog, StoredModel
     from proctor.engine.models.proxy import Proxy
     from proctor.engine.run.score_dispatch import TurnGrader
@@ -55,6 +56,7 @@ class SharedCalls:
     listeners: "dict[tuple[str, str], list[ModelListener]]" = field(default_factory=dict)
     log: "CallLog | None" = None
     budget: Budget = field(default_factory=Budget)
+    queues: "dict[int, BatchQueue]" = field(default_factory=dict)
 
     def join(self, key: tuple[str, str], client: "Model", listener: "ModelListener") -> None:
         """Let one more run know what becomes known of a client; the first one tells it."""
@@ -72,6 +74,8 @@ class SharedCalls:
 
     async def close(self) -> None:
         """Close all clients."""
+        for queue in self.queues.values():
+            await queue.close()
         for client in self.clients.values():
             await client.close()
 
@@ -94,6 +98,8 @@ class Models:
     """What other runs of the same command use as well, and whoever made it closes."""
     _clients: "dict[tuple[str, str], Model]" = field(default_factory=dict)
     _open: "dict[tuple[str, str, str], StoredModel]" = field(default_factory=dict)
+    _queues: "dict[int, BatchQueue]" = field(default_factory=dict)
+    """The calls that wait for batch jobs, by the client of the model; shared as clients are."""
     on_refused: "Callable[[Refused], None]" = lambda _: None
     """Callback for all rejected settings, whenever a server rejects one."""
     _chosen: set[tuple[str, str]] = field(default_factory=set)
@@ -134,7 +140,8 @@ class Models:
             client = self._clients[key] = self._client(key, choice)
         self._chosen.update((client.label, name) for name in chosen_settings(choice))
         if (model := self._open.get((*key, role))) is None:
-            model = StoredModel(client, self._log, self.budget, self.recorder, role)
+            made = StoredModel(client, self._log, self.budget, self.recorder, role)
+            model = self._batched(made) if self.settings.batch else made
             self._open[(*key, role)] = model
         return model
 
@@ -149,6 +156,32 @@ class Models:
         else:
             self.shared.join(key, client, listener)
         return client
+
+    def _batched(self, model: "StoredModel") -> "StoredModel":
+        """Let the calls to a model go in batch jobs, if its provider has them."""
+        from proctor.contracts.batch_model import BatchModel
+        from proctor.engine.models.batching import BatchedModel, BatchQueue
+
+        client = model.inner
+        queues = self._queues if self.shared is None else self.shared.queues
+        if not isinstance(client, BatchModel) or not client.takes_batches:
+            if model.role == CANDIDATE:
+                raise UsageError(
+                    f"{client.label} takes no batch jobs (fix: leave out --batch; models of openai:"
+                    " and anthropic: take them)"
+                )
+            self.notice(f"{client.label} takes no batch jobs: as {model.role} it is asked directly")
+            return model
+        if self.store is not None and id(client) not in queues:
+            queues[id(client)] = BatchQueue(client, self.store, self._log, self.notice)
+        return BatchedModel(
+            client,
+            self._log,
+            self.budget,
+            self.recorder,
+            model.role,
+            queue=queues.get(id(client)),
+        )
 
     async def check(self, model: "Model") -> None:
         """Check once that a model answers."""
@@ -218,6 +251,8 @@ class Models:
     async def close(self) -> None:
         """Close all models, and the recording."""
         if self.shared is None:
+            for queue in self._queues.values():
+                await queue.close()
             for client in self._clients.values():
                 await client.close()
         if self.recorder is not None:

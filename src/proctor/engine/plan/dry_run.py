@@ -105,8 +105,15 @@ def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store 
         stored=counts["stored"],
         scorers={name[7:]: n for name, n in counts.items() if name[:7] == "scorer "},
         stop_when="" if settings.stop is None else settings.stop.when,
-        usage=_usage(ready, estimate),
+        usage={**_usage(ready, estimate), **_in_jobs(settings, store)},
     )
+
+
+def _in_jobs(settings: RunSettings, store: Store | None) -> dict[str, Json]:
+    """Say how many calls are in batch jobs already, where calls go in such jobs."""
+    if not settings.calls.batch:
+        return {}
+    return {"batch": {"pending": 0 if store is None else store.batches.pending()}}
 
 
 def _refused(suite: Suite, error: ProctorError, warnings: tuple[Problem, ...] = ()) -> Plan:

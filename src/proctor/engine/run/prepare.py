@@ -53,6 +53,10 @@ class PreparedRun:
             limit = self.cast.agent.concurrency
             return most if limit is None else min(most, limit)
         choice = self.settings.model
+        if self.settings.calls.batch and choice is not None:
+            from proctor.engine.models.batching import AT_ONCE
+
+            return AT_ONCE
         return min(most, (choice.concurrency if choice is not None else None) or most)
 
     @property
@@ -63,6 +67,16 @@ class PreparedRun:
         """
         model = self.cast.candidate
         return self.concurrency // 4 if model is not None and model.inner.queues else 0
+
+    @property
+    def _deadline(self) -> float:
+        """Return how many seconds an attempt may take."""
+        limit = self.settings.calls.attempt_timeout
+        if not self.settings.calls.batch:
+            return limit
+        from proctor.engine.models.batching import LONGEST_JOB
+
+        return max(limit, LONGEST_JOB)
 
     @property
     def roster(self) -> "AttemptPlan":
@@ -97,7 +111,7 @@ class PreparedRun:
             roster=replace(self.roster, positions=positions),
             scorers=self.scorers,
             concurrency=self.concurrency + self._next_in_line,
-            deadline=self.settings.calls.attempt_timeout,
+            deadline=self._deadline,
             pause=self.settings.calls.pause,
             ignore_stored=self.settings.calls.record is not None,
             grader=grader,

@@ -94,6 +94,8 @@ class CallSettings:
     """A file of prices that is asked before the built-in list."""
     offline: bool = False
     record: Path | None = None
+    batch: bool = False
+    """Whether calls go in batch jobs, where the provider has them."""
 
     def __post_init__(self) -> None:
         if self.max_cost is not None and not (isfinite(self.max_cost) and self.max_cost >= 0):
@@ -202,6 +204,11 @@ class RunSettings:
         if len(named) > 1:
             raise UsageError(f"{' and '.join(named)} are mutually exclusive")
 
+        if self.stop is not None and self.calls.batch:
+            raise UsageError(
+                "--stop-when looks at a few cases at a time, and --batch hands in all at once"
+                " (fix: leave out one of them)"
+            )
         if self.stop is not None and self.answers is not None:
             raise UsageError(
                 "--stop-when saves calls of a candidate, and answers on file take none"

@@ -1,0 +1,70 @@
+"""One suite through each of the four APIs: the same marks, whatever servers refuse or break."""
+
+import json
+from typing import Any
+
+import pytest
+
+from proctor.testing import Answer, FakeServer, Fault, Rule
+
+SUITE = """\
+name: apis
+cases:
+  - {id: capital, ask: "Capital of France?", criteria: Paris}
+  - {id: sum, ask: "17 + 25?", criteria: {number: 42}}
+  - {id: polite, ask: Say please., criteria: [{judged: It is polite.}]}
+  - {id: rude, ask: Be rude., criteria: [{judged: It is polite.}]}
+"""
+WORDS = {"France": "Paris.", "17 + 25": "It is 41.", "please": "Please!", "rude": "Go away."}
+REFUSALS = {
+    "openai-chat": ("temperature", "response_format"),
+    "openai-responses": ("temperature", "text.format"),
+    "anthropic": ("temperature", "output_config.format"),
+    "gemini": ("generationConfig.temperature", "generationConfig.responseSchema"),
+}
+BREAKS = [Rule(fault=Fault(kind), tries=(1,), rate=0.3) for kind in ("error_inside", "cut_off")]
+
+
+def script(messages: list[Any], body: Any) -> Answer:
+    text = json.dumps(messages)
+    if "You examine an answer" in text:
+        result = "no" if "Go away" in text else "yes"
+        verdict = json.dumps({"reason": "So it is.", "result": result})
+        return Answer(verdict, thinking="Hm.", tokens=(500, 50), reasoning_tokens=20)
+    said = next(word for question, word in WORDS.items() if question in text)
+    return Answer(said, thinking="Hm.", tokens=(100, 40), cached_tokens=60, reasoning_tokens=30)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("provider", REFUSALS)
+@pytest.mark.parametrize("troubled", [False, True], ids=["plain", "troubled"])
+def test_the_same_marks_through_each(cli: Any, provider: str, troubled: bool) -> None:
+    cli.write("suite.yaml", SUITE)
+    refuses = REFUSALS[provider] if troubled else ()
+    with FakeServer(script, refuses=refuses, rules=BREAKS if troubled else ()) as server:
+        models = ("--model", f"{provider}:c@{server.url}", "--judge", f"{provider}:j@{server.url}")
+        options = (
+            *models,
+            "--temperature",
+            "0.5",
+            "--reasoning-effort",
+            "low",
+            "--max-tokens",
+            "900",
+        )
+        done = cli.json("run", "suite.yaml", *options, "--price", "c=10/20", "--cases")
+        calls = len(server.finished())
+        planned = cli.json("plan", "suite.yaml", *options)
+        again = cli.json("run", "suite.yaml", *options, "--name", "again")
+        assert len(server.finished()) == calls
+    assert {case["id"]: case["value"] for case in done["cases"]} == {
+        "capital": 1.0, "sum": 0.0, "polite": 1.0, "rude": 0.0,
+    }  # fmt: skip
+    assert done["totals"]["rate"] == again["totals"]["rate"] == 0.5
+    assert planned["usage"]["calls"] == 0
+    candidate = done["usage"]["roles"]["candidate"]
+    assert (candidate["prompt_tokens"], candidate["cached_tokens"]) == (400, 240)
+    assert candidate.get("reasoning_tokens", 0) == (0 if provider == "anthropic" else 120)
+    cached = 0.1 if provider == "anthropic" else 1.0
+    expected = (160 * 10 + 240 * 10 * cached + 160 * 20) / 1e6
+    assert candidate["cost"] == pytest.approx(expected)
