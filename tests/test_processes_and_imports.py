@@ -220,6 +220,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
          "importlib.util.spec_from_file_location"},
         AGENTS,
     ),
+    "dialogues/launchers/mcp_client.py": ({"subprocess.Popen()"}, INSIDE),
     "agents/launchers/proctor_driver.py": ({"importlib.import_module", "sys.path"}, AGENTS),
     "agents/launchers/proctor_keeper.py": ({"os.execvp", "os.fork"}, AGENTS),
 }  # fmt: skip

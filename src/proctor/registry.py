@@ -29,6 +29,9 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "hedging_language": "proctor.scorers.embedding.hedging:HedgingLanguage",
         "imported": "proctor.scorers.imported:ImportedScore",
         "instructions": "proctor.scorers.instructions.following:Instructions",
+        "is_json": "proctor.scorers.structured.json_scorers:IsJson",
+        "json_equal": "proctor.scorers.structured.json_equal:JsonEqual",
+        "json_schema": "proctor.scorers.structured.json_scorers:FollowsSchema",
         "judged": "proctor.scorers.judged.criteria:Judged",
         "judged_correct": "proctor.scorers.judged.criteria:JudgedCorrect",
         "keywords": "proctor.scorers.text.keywords:Keywords",
@@ -48,6 +51,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "summary_quality": "proctor.scorers.judged.summary_quality:SummaryQuality",
         "text_metrics": "proctor.scorers.overlap.metrics:TextMetrics",
         "token_f1": "proctor.scorers.text.comparisons:TokenF1",  # nosec B105  # words, not a password
+        "tool_calls": "proctor.scorers.structured.tool_calls:ToolCalls",
         "unieval": "proctor.scorers.embedding.unieval:UniEval",
         "unit_tests": "proctor.scorers.programs.unit_tests:UnitTests",
         "word_count_match": "proctor.scorers.counts.word_count:WordCountMatch",
@@ -73,6 +77,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "fata": "proctor.dialogues.fata:Fata",
         "scripted": "proctor.dialogues.scripted:Scripted",
         "single_turn": "proctor.dialogues.single_turn:SingleTurn",
+        "tool_loop": "proctor.dialogues.tool_loop:ToolLoop",
         "virtual_user": "proctor.dialogues.virtual_user:VirtualUser",
     },
     "executor": {

@@ -9,7 +9,7 @@ import pytest
 from proctor.contracts.dialogue import DialogueContext
 from proctor.core.attempt import AttemptStatus
 from proctor.core.exchange import Reply, Request, Sampling, Usage
-from proctor.core.suite import Case, CaseFile, Message
+from proctor.core.suite import Case, CaseFile, Message, ToolCall
 from proctor.dialogues.conversation import (
     Conversation,
     DialogueStopped,
@@ -128,3 +128,23 @@ def test_sampling_is_made_of_what_parameters_say() -> None:
     )
     with pytest.raises(ValueError, match="not a way to sample: heat, top_p"):
         sampling_of({"heat": 1, "top_p": 1})
+
+
+def test_the_user_goes_on_only_after_every_call_has_a_result() -> None:
+    calls = (ToolCall(name="f", id="1"), ToolCall(name="g", id="2"))
+    one = talk(Reply(text=None, tool_calls=calls), "Well.")
+    assert ask(one) == ""
+    assert one.calls == calls
+    one.tell("And?")
+    assert one.calls == ()
+    assert ask(one) == "Well."
+    assert [(m.role, m.tool_call_id) for m in one.exchanged] == [
+        ("assistant", ""), ("tool", "1"), ("tool", "2"), ("user", ""), ("assistant", ""),
+    ]  # fmt: skip
+    assert one.exchanged[2].content == """{"error": "there is no result for this call of 'g'"}"""
+
+
+def test_judges_and_simulated_users_see_calls() -> None:
+    calls = (ToolCall(name="f", arguments={"n": 1}, id="1"),)
+    message = Message(role="assistant", content="", tool_calls=calls)
+    assert transcript_of([message]).entries == (("assistant 1", '[calls f({"n": 1})]'),)

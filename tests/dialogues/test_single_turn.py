@@ -6,7 +6,7 @@ import pytest
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.exchange import Reply, Usage
-from proctor.core.suite import Case, Message, Spec
+from proctor.core.suite import Case, Message, Spec, ToolCall
 from proctor.errors import BudgetError, ModelError
 from proctor.registry import build
 from proctor.testing import ScriptedCandidate, hold_dialogue
@@ -17,6 +17,7 @@ CASE = Case(
     criteria=(),
 )
 USED = Usage(calls=1, prompt_tokens=5, completion_tokens=2)
+CALL = (ToolCall(name="f", arguments={"n": 1}, id="1"),)
 ORIGINAL = {"failed_as": "Error", "null_as": "None"}
 
 
@@ -36,6 +37,9 @@ ORIGINAL = {"failed_as": "Error", "null_as": "None"}
         (Reply(text=" \n"), {}, "unanswered", "", {}),
         (Reply(text=None), ORIGINAL, "answered", "None", {}),
         (Reply(text=""), ORIGINAL, "answered", "", {}),
+        (Reply(text=None, tool_calls=CALL), {}, "answered", "", {}),
+        (Reply(text="See.", tool_calls=CALL), {}, "answered", "See.", {}),
+        (Reply(text=None, tool_calls=CALL), ORIGINAL, "answered", "", {}),
         (ModelError("down"), ORIGINAL, "answered", "Error", {}),
     ],
 )
@@ -49,6 +53,15 @@ def test_a_reply(
     assert attempt.output == output
     assert attempt.notes == notes
     assert candidate.conversations == [CASE.messages]
+
+
+def test_calls_of_tools_are_kept_and_can_be_told_apart() -> None:
+    calls = (ToolCall(name="f"), ToolCall(name="f", arguments={"n": 2}))
+    dialogue = build("dialogue", Spec(name="single_turn"))
+    attempt = hold_dialogue(dialogue, CASE, [Reply(text=None, tool_calls=calls)])
+    assert [call.id for call in attempt.messages[0].tool_calls] == ["call_1_1", "call_1_2"]
+    kept = hold_dialogue(dialogue, CASE, [Reply(text=None, tool_calls=CALL)])
+    assert kept.messages[0].tool_calls == CALL
 
 
 def test_what_it_took_is_kept() -> None:

@@ -14,7 +14,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
-from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite, ToolCall
 from proctor.engine.run.aggregate import case_result, fold_of
 from proctor.engine.run.totals import RunTotals
 from proctor.store.rows import ResultRow, RunAttempt
@@ -86,7 +86,13 @@ class Examined:
         name, some = f"case {number}", text[:3000]
         known = Message(role="user", content=text, thinking=some, images=(text[:200],))
         linked = "https://pictures.example/a.png"
-        answer = Message(role="assistant", content=text, thinking=some, images=(linked, some))
+        answer = Message(
+            role="assistant",
+            content=text,
+            thinking=some,
+            images=(linked, some),
+            tool_calls=(ToolCall(name=text[:200], arguments={text: [some]}),),
+        )
         detail = {
             "raw": [some],
             "rules": [{"keyword": some, "status": "match", "points": 1, "spans": [[0, 5], [3, 9]]}],

@@ -9,12 +9,14 @@ import click
 from proctor.cli.options import json_option, store_option
 from proctor.cli.output import tell_which
 from proctor.core.attempt import TRACEBACK
+from proctor.core.fingerprint import plain
+from proctor.core.tool_calls import call_text, said_and_called
 
 if TYPE_CHECKING:
     from proctor.core.attempt import Attempt
     from proctor.core.run import AttemptResult, CaseResult
     from proctor.core.score import Score
-    from proctor.core.suite import Case, Criterion
+    from proctor.core.suite import Case, Criterion, Json, Message
 
 
 @click.command()
@@ -59,11 +61,16 @@ def show(
         shown = case_object(result)
         keep = {item.attempt.index for item in chosen}
         shown["attempts"] = [
-            {**shown_attempt, "output": item.attempt.output, **agent_object(item.attempt, sizes)}
+            {
+                **shown_attempt,
+                "output": item.attempt.output,
+                **_tool_object(item.attempt),
+                **agent_object(item.attempt, sizes),
+            }
             for shown_attempt, item in zip(shown["attempts"], result.attempts, strict=True)
             if item.attempt.index in keep
         ]
-        prompt = [{"role": m.role, "content": m.content} for m in result.case.messages]
+        prompt = [_message_object(message) for message in result.case.messages]
         about = {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
         print_json(
             {"run": about, "messages": prompt, "references": list(result.case.references), **shown}
@@ -73,6 +80,19 @@ def show(
         click.echo("imported: answers and scores are as in the file")
     for line in _lines(result, chosen, sizes, None if full else 1500):
         click.echo(line)
+
+
+def _message_object(message: "Message") -> "dict[str, Json]":
+    calls = {"tool_calls": plain(message.tool_calls)} if message.tool_calls else {}
+    called = {"tool_call_id": message.tool_call_id} if message.tool_call_id else {}
+    return {"role": message.role, "content": message.content, **calls, **called}
+
+
+def _tool_object(attempt: "Attempt") -> "dict[str, Json]":
+    """Return the conversation of an attempt that called tools; nothing of any other."""
+    if not any(message.tool_calls for message in attempt.messages):
+        return {}
+    return {"messages": [_message_object(message) for message in attempt.messages]}
 
 
 def _lines(
@@ -85,8 +105,7 @@ def _lines(
     yield click.style(f"{case.id}  {value}", bold=True)
     for tag, values in case.tags.items():
         yield f"  {tag}: {', '.join(values)}"
-    for message in case.messages:
-        yield from _block(message.role, _printable(message.content), most)
+    yield from _asked_lines(case, most)
     yield from _numbered("reference", case.references, most)
     yield from _numbered("context", case.context, most)
     for item in chosen:
@@ -113,6 +132,14 @@ def _lines(
         yield f"all {len(result.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
 
 
+def _asked_lines(case: "Case", most: int | None) -> Iterator[str]:
+    """Yield the messages of a case, and the tools that may be called."""
+    for message in case.messages:
+        yield from _block(message.role, _printable(said_and_called(message)), most)
+    if case.tools:
+        yield from _block("tools", _printable(", ".join(t.name for t in case.tools)), most)
+
+
 def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
     for number, text in enumerate(texts, 1):
         yield from _block(f"{title} {number}", _printable(str(text)), most)
@@ -125,8 +152,14 @@ def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
         if message.thinking and most is None:
             yield from _block("thinking", _printable(message.thinking), most)
         last = number == len(messages) - 1
-        title = "answer" if last or message.role == "assistant" else message.role
-        yield from _block(title, _marked(item) if last else _printable(message.content), most)
+        own = last or message.role == "assistant"
+        title = "answer" if own and message.role != "tool" else message.role
+        if message.content or not message.tool_calls:
+            is_output = last and message.role == "assistant"
+            shown = _marked(item) if is_output else _printable(message.content)
+            yield from _block(title, shown, most)
+        for call in message.tool_calls:
+            yield from _block("calls", _printable(call_text(call)), most)
     if not messages:
         yield from _block("answer", "", most)
 

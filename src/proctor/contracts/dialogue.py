@@ -8,7 +8,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.judge import Judge
 from proctor.contracts.model import Model
@@ -17,6 +17,9 @@ from proctor.core.case_value import Value
 from proctor.core.exchange import Reply, Sampling
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.suite import Case, Message
+
+if TYPE_CHECKING:
+    from proctor.contracts.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class DialogueContext:
     """Names the repetition that this is, where the same is asked anew."""
     marks: Marks = MARKS
     """Draws the marks around strangers' words in what judges and simulated users are asked."""
+    sandbox: "Sandbox | None" = None
+    """Where programs of the suite may be run, for dialogues that say that they need it."""
     grade: Callable[[Attempt, int], Awaitable[Value | None]] | None = None
     """Says what a turn of an attempt is worth so far, for dialogues that ``grades``."""
 
@@ -76,6 +81,11 @@ class Dialogue(ABC):
     @property
     def grades(self) -> bool:
         """Whether it has turns scored while it goes on, so that marks decide what follows."""
+        return False
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Whether it runs programs that the suite brings along."""
         return False
 
     @abstractmethod

@@ -11,6 +11,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message
+from proctor.core.tool_calls import said_and_called
 
 if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
@@ -39,6 +40,12 @@ class ScoreContext:
     def output(self) -> str:
         """Return the candidate's last words."""
         return self.attempt.output
+
+    @property
+    def said_and_called(self) -> str:
+        """Return the candidate's last words with the tools that it called, as judges see them."""
+        last = next((m for m in reversed(self.attempt.messages) if m.role == "assistant"), None)
+        return "" if last is None else said_and_called(last)
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -168,6 +175,8 @@ class Scorer(ABC):
 
     reads_notes: ClassVar[bool] = False
     """Whether ``score`` looks at what the dialogue noted, and not only at what was said."""
+    reads_usage: ClassVar[bool] = False
+    """Whether ``score`` looks at how long the attempt took and what it used."""
 
     @property
     def per_attempt(self) -> bool:

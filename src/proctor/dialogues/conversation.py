@@ -1,14 +1,16 @@
 """What is said in one attempt: the messages, what they took, and which of them were cut off."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from proctor.contracts.dialogue import DialogueContext
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.fingerprint import plain
 from proctor.core.rounds import FILES, ROUNDS, Round
-from proctor.core.suite import Json, Message
+from proctor.core.suite import Json, Message, ToolCall
+from proctor.core.tool_calls import said_and_called
 from proctor.errors import AgentError, BudgetError, ModelError
 from proctor.judging.prompts import Transcript
 
@@ -61,7 +63,10 @@ class Conversation:
         return next((m.content for m in reversed(self.exchanged) if m.role == "assistant"), "")
 
     async def ask(self, messages: Sequence[Message]) -> str | None:
-        """Let the candidate take its turn, and return what it says; none where it says nothing."""
+        """Let the candidate take its turn, and return what it says; none where it says nothing.
+
+        One that calls tools without a word has answered with an empty text.
+        """
         self.turn += 1
         try:
             reply = await self.ctx.candidate.reply(self.ctx, messages)
@@ -77,6 +82,8 @@ class Conversation:
             return self._record_reply(self.failed_as)
         self._took(reply)
         text = reply.text
+        if reply.tool_calls:
+            return self._record_reply(text or "", reply.tool_calls)
         if self.null_as is not None:
             return self._record_reply(self.null_as if text is None else text)
         return None if text is None or not text.strip() else self._record_reply(text)
@@ -98,8 +105,21 @@ class Conversation:
         if self.ctx.simulator is not None:
             await self.ctx.simulator.discard(self.user_requests)
 
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls of the last reply that have no result yet."""
+        return self.exchanged[-1].tool_calls if self.exchanged else ()
+
+    def give_results(self, results: Sequence[str]) -> None:
+        """Add the results of the calls of the last reply, in their order."""
+        self.exchanged += [
+            Message(role="tool", content=result, tool_call_id=call.id)
+            for call, result in zip(self.calls, results, strict=True)
+        ]
+
     def tell(self, text: str) -> None:
-        """Add what the user says next."""
+        """Add what the user says next; servers want every call to have a result before that."""
+        self.give_results([no_result(call) for call in self.calls])
         self.exchanged.append(Message(role="user", content=text))
 
     def spend(self, role: str, usage: object) -> None:
@@ -133,8 +153,15 @@ class Conversation:
             self.rounds.append(reply.round)
             self.files.append(dict(reply.files))
 
-    def _record_reply(self, text: str) -> str:
-        self.exchanged.append(Message(role="assistant", content=text, thinking=self.thinking))
+    def _record_reply(self, text: str, calls: Sequence[ToolCall] = ()) -> str:
+        self.exchanged.append(
+            Message(
+                role="assistant",
+                content=text,
+                thinking=self.thinking,
+                tool_calls=_told_apart(calls, self.turn),
+            )
+        )
         return text
 
     def _count(self, reply: Reply) -> None:
@@ -144,6 +171,19 @@ class Conversation:
             self.seconds = (self.seconds or 0.0) + reply.seconds
         if reply.truncated:
             self.truncated.append(self.turn)
+
+
+def no_result(call: ToolCall) -> str:
+    """Return what a candidate is told of a call for which there is no result."""
+    return json.dumps({"error": f"there is no result for this call of {call.name!r}"})
+
+
+def _told_apart(calls: Sequence[ToolCall], turn: int) -> tuple[ToolCall, ...]:
+    """Give an id to calls that have none, or one that another has: results refer to it."""
+    ids = [call.id for call in calls]
+    if all(ids) and len(set(ids)) == len(ids):
+        return tuple(calls)
+    return tuple(replace(call, id=f"call_{turn}_{place}") for place, call in enumerate(calls, 1))
 
 
 def spoken(talk: Conversation, text: str | None) -> Json:
@@ -158,7 +198,7 @@ def transcript_of(messages: Sequence[Message]) -> Transcript:
     """Return a conversation as judges and simulated users are shown it."""
     return Transcript(
         entries=tuple(
-            (f"{message.role} {place}", message.content)
+            (f"{message.role} {place}", said_and_called(message))
             for place, message in enumerate(messages, 1)
         ),
         between="\n\n",

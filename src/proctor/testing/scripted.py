@@ -97,7 +97,13 @@ class ScriptedCandidate(Candidate):
         return _renamed("ScriptedCandidate", self.conversations)
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
-        return await self.model.reply(Request(messages=tuple(messages), salt=ctx.salt))
+        request = Request(
+            messages=tuple(messages),
+            salt=ctx.salt,
+            tools=ctx.case.tools,
+            tool_choice=ctx.case.tool_choice,
+        )
+        return await self.model.reply(request)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import datetime
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.fingerprint import digest
-from proctor.core.suite import Case, Message, Suite
+from proctor.core.suite import Case, Message, Suite, ToolCall
 from proctor.errors import DialectError, SuiteError
 from proctor.formats.native import answers
 from proctor.formats.native.reader import Native
@@ -205,3 +206,61 @@ def test_a_small_file_is_read_once(
     assert len(opened) == times
     assert [one.messages[0].content for one in attempts] == [f"say {n}" for n in range(5)]
     assert [(one.index, one.meta) for one in attempts] == [(n, {"note": [n]}) for n in range(5)]
+
+
+CALL = ToolCall(name="f", arguments={"n": 1})
+OPENAI = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
+CALLED = [
+    ({"tool_calls": [{"name": "f", "arguments": {"n": 1}}]}, "", [(CALL,)]),
+    ({"output": "See.", "tool_calls": [{"name": "f", "arguments": {"n": 1}}]}, "See.", [(CALL,)]),
+    ({"tool_calls": {"name": "f", "arguments": {"n": 1}}}, "", [(CALL,)]),
+    ({"tool_calls": '[{"name": "f", "arguments": {"n": 1}}]'}, "", [(CALL,)]),
+    ({"tool_calls": [OPENAI]}, "", [(replace(CALL, id="1"),)]),
+    ({"tool_calls": [], "output": "None."}, "None.", [()]),
+    ({"messages": [{"role": "assistant", "content": None, "tool_calls": [OPENAI]},
+                   {"role": "tool", "tool_call_id": "1", "content": "2"},
+                   {"role": "assistant", "content": "Two."}]},
+     "Two.", [(replace(CALL, id="1"),), (), ()]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "output", "calls"), CALLED)
+def test_answers_may_be_calls_of_tools(
+    tmp_path: Path, row: dict[str, Any], output: str, calls: list[tuple[ToolCall, ...]]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(rows({"case": "a", **row}), encoding="utf-8")
+    (attempt,) = Native().answers(path, SUITE)
+    assert attempt.status is AttemptStatus.ANSWERED
+    assert attempt.output == output
+    assert [message.tool_calls for message in attempt.messages] == calls
+    assert attempt.meta == {}
+
+
+def test_no_calls_and_no_words_are_no_answer(tmp_path: Path) -> None:
+    (attempt,) = Native().answers(written(tmp_path, {"case": "a", "tool_calls": []}), SUITE)
+    assert attempt.status is AttemptStatus.UNANSWERED
+
+
+def written(folder: Path, row: dict[str, Any]) -> Path:
+    path = folder / "x.jsonl"
+    path.write_text(rows(row), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"tool_calls": 3}, "expected a list of calls, not the number 3"),
+        ({"tool_calls": "{"}, "'tool_calls': "),
+        ({"tool_calls": [{"arguments": {}}]}, "a tool call has no 'name'"),
+        ({"tool_calls": ["f"], "messages": []}, "go into the message that makes them"),
+        ({"tool_calls": ["f"], "output": [1]}, "'output' is a text, not a list"),
+        ({"messages": [{"role": "assistant", "tool_calls": [3]}]}, "a tool call is an object"),
+        ({"messages": [{"role": "assistant", "content": None}]}, "a 'content' of text"),
+    ],
+)
+def test_calls_that_cannot_be_read(tmp_path: Path, row: dict[str, Any], words: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        list(Native().answers(written(tmp_path, {"case": "a", **row}), SUITE))
+    assert words in str(caught.value)

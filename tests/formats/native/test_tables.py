@@ -145,7 +145,7 @@ CELLS = {
     "null_score": -1,
     "weight": 2,
     "examples": [{"ask": "[5][0] is what?", "answer": "5"}],
-    "dialogue": {"scripted": {"then": ["Sure?"]}},
+    "dialogue": {"tool_loop": {"max_turns": 3}},
     "tags": {"topic": ["lists", "python"]},
     "min_points": 0,
     "max_points": 2,
@@ -154,6 +154,11 @@ CELLS = {
     "setup": {"dependencies": ["numpy"]},
     "cluster": "17",
     "vars": {"question": "[1][0]?", "rows": [1, 2]},
+    "tools": [{"name": "ping", "parameters": {"type": "object"}}],
+    "tool_choice": {"type": "tool", "name": "ping"},
+    "response_format": {"type": "object"},
+    "tool_results": [{"name": "ping", "result": "pong"}],
+    "mcp": {"command": ["python3", "-m", "server"]},
 }
 
 

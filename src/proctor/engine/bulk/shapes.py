@@ -23,7 +23,7 @@ QUICK_TEXTS: Mapping[str, str] = {"keywords": "rules"}
 """Scorers that are made of plain texts without any check: reading the suite has checked them."""
 _OF_CASE = frozenset(
     {"id", "messages", "criteria", "references", "context", "hidden", "tags", "cluster",
-     "dialogue", "files", "setup"}
+     "dialogue", "files", "setup", "tools", "tool_choice", "response_format"}
 )  # fmt: skip
 """What may differ between cases of one shape."""
 MOST_SHAPES = 1_000

@@ -348,6 +348,7 @@ class Cast:
             language=self.language,
             repeat_label=self.repeat_label,
             marks=self.marks,
+            sandbox=None if grader is None else grader.dispatcher.sandbox,
             grade=None if grader is None else partial(grader.value, case),
         )
 

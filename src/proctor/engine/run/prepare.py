@@ -93,7 +93,9 @@ class PreparedRun:
 
     @property
     def needs_sandbox(self) -> bool:
-        """Tell whether an agent's setup needs a sandbox."""
+        """Tell whether the dialogue of a case or an agent's setup needs a sandbox."""
+        if not self.settings.on_file and self.dialogues.need_sandbox(self.suite):
+            return True
         return self.cast.agent is not None and any(
             case.setup.get("pre_command") for case in self.suite.cases
         )
@@ -191,6 +193,8 @@ def prepare(
         if problems := dialogues.problems(suite):
             raise SuiteError(problems)
         needs |= dialogues.needs(suite)
+        if dialogues.need_sandbox(suite):
+            open_sandbox(settings)
     lacking(settings, needs, reading)
     if settings.asks_models:
         from proctor.engine.models.access import permitted
@@ -214,7 +218,7 @@ def prepare(
             warnings=(
                 *scorers.doubts(suite),
                 *reading.warnings,
-                *_wanting(settings, suite, scorers),
+                *_wanting(settings, suite, scorers, dialogues),
             ),
         ),
         suite=suite,
@@ -279,11 +283,16 @@ def _attempts_missing(settings: RunSettings, suite: Suite) -> Iterator[Problem]:
             )
 
 
-def _wanting(settings: RunSettings, suite: Suite, scorers: Scorers) -> list[Problem]:
+def _wanting(
+    settings: RunSettings, suite: Suite, scorers: Scorers, dialogues: Dialogues
+) -> list[Problem]:
     """Return what this machine lacks, as warnings."""
     problems = [*scorers.missing(suite), *_attempts_missing(settings, suite)]
     if scorers.need_judge(suite) and not settings.panel.judges:
         problems.append(Problem(message=NO_JUDGE, severity="warning"))
-    if scorers.need_sandbox(suite) and not open_sandbox(settings).safe:
+    runs_programs = scorers.need_sandbox(suite) or (
+        not settings.on_file and dialogues.need_sandbox(suite)
+    )
+    if runs_programs and not open_sandbox(settings).safe:
         problems.append(Problem(message=NO_BOUNDARY, severity="warning"))
     return problems

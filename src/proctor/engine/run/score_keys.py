@@ -69,7 +69,7 @@ class ScoreKeys(ABC):
                 scored_part(criterion, attempt),
                 apart=self.of(criterion).per_attempt,
                 noted=self.of(criterion).reads_notes,
-                whole=self._looks_at_attempts(criterion),
+                whole=self._looks_at_attempts(criterion) or self.of(criterion).reads_usage,
             )
             for criterion in case.criteria
         }

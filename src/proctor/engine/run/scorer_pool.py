@@ -180,6 +180,10 @@ class Dialogues:
         """Return the roles that the dialogues of a suite consult."""
         return {role for case in suite.cases for role in self.of(case.dialogue).consults}
 
+    def need_sandbox(self, suite: Suite) -> bool:
+        """Tell whether some dialogue of a suite must run programs."""
+        return any(self.of(case.dialogue).needs_sandbox for case in suite.cases)
+
     def problems(self, suite: Suite) -> list[Problem]:
         """Return what prevents running the dialogues of cases."""
         return [

@@ -3,6 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
 from functools import partial
@@ -12,7 +13,8 @@ from typing import NamedTuple
 
 from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.suite import Json, Message, Suite
+from proctor.core.suite import Json, Message, Suite, ToolCall
+from proctor.core.tool_calls import call_from
 from proctor.errors import DialectError
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
@@ -22,7 +24,8 @@ from proctor.io.validation import describe
 from proctor.suggestions import closest, suggest
 
 ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
-OWN = frozenset({"case", "output", "messages", "attempt"})
+OWN = frozenset({"case", "output", "messages", "attempt", "tool_calls"})
+_SPOKEN = ("output", "messages", "tool_calls")
 MOST_ATTEMPTS = (1 << 31) - 1
 MOST_UNKNOWN = 1_000
 """How many cases that are not there are named."""
@@ -52,7 +55,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     room = MOST_HELD
     for row in _AnswerRows(path, cases, findings):
         data = row.document.data
-        has_output = has_output or "output" in data or "messages" in data
+        has_output = has_output or any(key in data for key in _SPOKEN)
         messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
         room -= _size(data)
         if attempts is not None:
@@ -186,6 +189,8 @@ def read_reply(
     """
     data = document.data
     output, messages = data.get("output"), data.get("messages")
+    if data.get("tool_calls") is not None:
+        return _with_calls(findings, document)
     if output is not None and messages is not None:
         problem = document.problem((), "'output' and 'messages' say the same thing; write one")
         findings.add(problem)
@@ -200,6 +205,40 @@ def read_reply(
         message = f"the row has no 'output', but {close!r}"
         findings.add(document.problem((), message, hint="call it 'output'"))
     return ()
+
+
+def _with_calls(findings: Findings, document: Document) -> tuple[Message, ...]:
+    """Return the one reply that calls tools, with its words where there are any."""
+    data = document.data
+    output = data.get("output")
+    if data.get("messages") is not None:
+        message = "'tool_calls' go into the message that makes them, where there are 'messages'"
+        findings.add(document.problem(("tool_calls",), message))
+    elif output is not None and not isinstance(output, str | bool | int | float):
+        message = f"'output' is a text, not {describe(output)}"
+        findings.add(document.problem(("output",), message))
+    else:
+        try:
+            calls = _calls(data["tool_calls"])
+        except ValueError as error:
+            findings.add(document.problem(("tool_calls",), f"'tool_calls': {error}"))
+        else:
+            text = "" if output is None else as_text(output)
+            if calls or output is not None:
+                return (Message(role="assistant", content=text, tool_calls=calls),)
+    return ()
+
+
+def _calls(written: Json) -> tuple[ToolCall, ...]:
+    """Read the calls of a message; a table has them as the text of a JSON list."""
+    if isinstance(written, str):
+        written = parse_json(written)
+    if isinstance(written, dict):
+        written = [written]
+    if not isinstance(written, list):
+        raise ValueError(f"expected a list of calls, not {describe(written)}")
+    calls = [call_from(entry) for entry in written]
+    return tuple(replace(call, arguments=json_value(call.arguments)) for call in calls)
 
 
 def _asked(cases: CaseFinder, case_id: str) -> tuple[Message, ...]:
@@ -221,15 +260,32 @@ def _transcript(
         message = "'messages' is a list of objects with a 'role' and a 'content' of text"
         findings.add(document.problem(("messages",), message))
         return ()
-    messages = tuple(Message(role=m["role"], content=as_text(m["content"])) for m in written)
+    try:
+        messages = tuple(map(_read_message, written))
+    except ValueError as error:
+        findings.add(document.problem(("messages",), f"'messages': {error}"))
+        return ()
     return messages[len(own) :] if messages[: len(own)] == own else messages
 
 
+def _read_message(entry: Mapping[str, Json]) -> Message:
+    return Message(
+        role=entry["role"],
+        content=as_text(entry.get("content") or ""),
+        tool_calls=_calls(entry["tool_calls"]) if entry.get("tool_calls") else (),
+        tool_call_id=as_text(entry.get("tool_call_id") or ""),
+    )
+
+
 def _is_message(entry: Json) -> bool:
+    """Tell whether it is a message: one that calls tools may be without words."""
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("role"), str)
-        and isinstance(entry.get("content"), str)
+        and (
+            isinstance(entry.get("content"), str)
+            or (entry.get("content") is None and bool(entry.get("tool_calls")))
+        )
     )
 
 

@@ -1,14 +1,15 @@
 """A case as people write it in a native suite, and the defaults it falls back on."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from proctor.core.fingerprint import digest
-from proctor.core.suite import VARIANT, Case, Json, Message, Spec
+from proctor.core.suite import VARIANT, Case, Json, Message, Spec, Tool, ToolCall
+from proctor.core.tool_calls import call_from
 from proctor.formats.native.case_files import FileKeys, read_files, read_setup
 from proctor.formats.native.criteria import (
     SCALAR,
@@ -26,6 +27,21 @@ from proctor.formats.native.criteria import (
     read_plugin,
 )
 from proctor.formats.native.spot import ROLES, Spot
+from proctor.formats.native.tools import (
+    TOOL_LOOP,
+    McpServer,
+    ResponseFormat,
+    ToolChoice,
+    ToolResults,
+    Tools,
+    check_tool_choice,
+    dialogue_with_tools,
+    read_response_format,
+    read_server,
+    read_tool_choice,
+    read_tool_results,
+    read_tools,
+)
 from proctor.io.validation import Strict
 from proctor.suggestions import suggest
 
@@ -65,6 +81,19 @@ class DefaultKeys(Strict):
     )
     vars: Vars = Field(default=None, description="The values that prompts name.")
     criteria: Criteria = Field(default=None, description="How the answer is scored.")
+    tools: Tools = Field(default=None, description="The tools that the candidate may call.")
+    tool_choice: ToolChoice = Field(
+        default=None, description="auto, none, required, or the tool that is to be called."
+    )
+    response_format: ResponseFormat = Field(
+        default=None, description="JSON Schema that the reply is to follow."
+    )
+    tool_results: ToolResults = Field(
+        default=None, description="What tools give, so that the candidate can go on."
+    )
+    mcp: McpServer = Field(
+        default=None, description="An MCP server whose tools the candidate may call."
+    )
 
 
 _Pictures = Annotated[
@@ -74,8 +103,12 @@ _Pictures = Annotated[
 
 class _WrittenMessage(Strict):
     role: Annotated[str, WithJsonSchema({"enum": list(ROLES)})]
-    content: Text
+    content: Text = ""
     images: _Pictures = Field(default_factory=list)
+    tool_calls: list[Any] = Field(
+        default_factory=list, description="The tools that the assistant called."
+    )
+    tool_call_id: Text = Field(default="", description="The call whose result this is.")
 
 
 class _Passage(Strict):
@@ -155,6 +188,11 @@ class Defaults:
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vars: Mapping[str, Json] = field(default_factory=dict)
     criteria: tuple[WrittenCriterion, ...] | None = None
+    tools: tuple[Tool, ...] = ()
+    tool_choice: str = ""
+    response_format: Mapping[str, Json] = field(default_factory=dict)
+    tool_results: tuple[Json, ...] = ()
+    mcp: Mapping[str, Json] = field(default_factory=dict)
     cluster_by: str = ""
     """The tag or the field whose value is the cluster of a case that names none."""
 
@@ -196,6 +234,13 @@ def _part(key: str, part: Spot) -> Json:
 
 
 _DEFAULTS = tuple(entry.name for entry in fields(Defaults))
+_TOOL_READERS: Mapping[str, Callable[[Spot], Any]] = {
+    "tools": read_tools,
+    "tool_choice": read_tool_choice,
+    "response_format": read_response_format,
+    "tool_results": read_tool_results,
+    "mcp": read_server,
+}
 
 
 def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
@@ -221,6 +266,9 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         changed["criteria"] = read_criteria(spot.at("criteria"))
     if keys.dialogue is not None:
         changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
+    for key, read in _TOOL_READERS.items():
+        if getattr(keys, key) is not None:
+            changed[key] = read(spot.at(key))
     if not changed:
         return outer
     own = {name: getattr(outer, name) for name in _DEFAULTS}
@@ -250,7 +298,9 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     given = references or strange or spot.value.get("references") or spot.value.get("reference")
     criteria = _criteria(spot, own, bool(given))
     _check_points(spot, keys, criteria)
-    _check_turns(spot, own.dialogue, criteria)
+    dialogue = dialogue_with_tools(spot, own.dialogue, own.tool_results, own.mcp)
+    check_tool_choice(spot, own.tool_choice, own.tools, served=bool(own.mcp))
+    _check_turns(spot, dialogue, criteria)
     files, setup = read_files(spot, keys.files), read_setup(spot, keys.setup)
     if not references:
         _warn_of_nothing_to_compare(spot, criteria)
@@ -263,7 +313,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         references=references,
         context=context,
         hidden=keys.hidden,
-        dialogue=own.dialogue,
+        dialogue=dialogue,
         tags=own.tags,
         weight=own.weight,
         full_score=own.full_score,
@@ -274,6 +324,9 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         files=files,
         setup=setup,
         vars=own.vars,
+        tools=own.tools,
+        tool_choice=own.tool_choice,
+        response_format=own.response_format,
         source=spot.place() if keys.source is None else keys.source,
     )
     cluster = keys.cluster or cluster_of(case, own.cluster_by)
@@ -390,8 +443,28 @@ def _written_messages(spot: Spot, written: Sequence[_WrittenMessage]) -> tuple[M
         if message.role not in ROLES:
             hint = suggest(message.role, ROLES)
             at.error(f"there is no role {message.role!r}", hint=hint, key="role")
-        messages.append(Message(role=message.role, content=message.content, images=_images(at)))
+        if "content" not in at.value and not message.tool_calls:
+            at.error("the message has no 'content'")
+        messages.append(
+            Message(
+                role=message.role,
+                content=message.content,
+                images=_images(at),
+                tool_calls=_tool_calls(at),
+                tool_call_id=message.tool_call_id,
+            )
+        )
     return tuple(messages)
+
+
+def _tool_calls(spot: Spot) -> tuple[ToolCall, ...]:
+    calls = []
+    for at in spot.at("tool_calls").items() if spot.value.get("tool_calls") else ():
+        try:
+            calls.append(call_from(at.value))
+        except ValueError as error:
+            at.error(str(error))
+    return tuple(calls)
 
 
 def _references(spot: Spot, keys: CaseKeys) -> tuple[str, ...]:
@@ -439,6 +512,7 @@ def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[WrittenCriterion
     most = {
         "single_turn": 1,
         "scripted": len(dialogue.params.get("then", ())) + 1,
+        TOOL_LOOP: dialogue.params.get("max_turns", 10),
         VIRTUAL_USER: dialogue.params.get("max_rounds"),
     }.get(dialogue.name)
     for written in criteria:

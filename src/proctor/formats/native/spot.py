@@ -33,7 +33,8 @@ MEANT: Mapping[str, str] = {
     "assert": "criteria", "scorers": "criteria", "scorer": "criteria", "score": "full_score",
     "metrics": "measures", "tests": "cases", "samples": "cases", "lang": "language",
     "attempt_reduce_mode": "reduce", "system_prompt": "system", "min_score": "min_points",
-    "max_score": "max_points", "path": "cases", "file": "ask_file",
+    "functions": "tools", "schema": "response_format", "output_schema": "response_format",
+    "mcp_server": "mcp", "max_score": "max_points", "path": "cases", "file": "ask_file",
 }  # fmt: skip
 
 

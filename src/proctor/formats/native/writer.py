@@ -16,6 +16,7 @@ from proctor.errors import PluginError, SuiteError
 from proctor.formats.native.case import VIRTUAL_USER
 from proctor.formats.native.case_files import copy_files, file_rows
 from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
+from proctor.formats.native.tools import PROVIDER_TYPES
 from proctor.io.text_files import MAX_FILE, MAX_LINE
 from proctor.io.yaml_files import yaml_text
 
@@ -74,6 +75,7 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     if case.tags:
         data["tags"] = {name: _one_or_list(values) for name, values in case.tags.items()}
     data |= {key: value for key, default in _NUMBERS if (value := getattr(case, key)) != default}
+    data |= _tools(case)
     if case.dialogue != SINGLE_TURN:
         data["dialogue"] = _plugin(case.dialogue)
     rest = {
@@ -86,6 +88,23 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
         data["cluster"] = case.cluster
     if keep_source and case.source:
         data["source"] = case.source
+    return data
+
+
+def _tools(case: Case) -> dict[str, Json]:
+    """Return the tools of a case and the shape of its reply."""
+    data: dict[str, Json] = {}
+    if case.tools:
+        data["tools"] = [plain(tool) for tool in case.tools]
+    if case.tool_choice:
+        data["tool_choice"] = case.tool_choice
+    if case.response_format:
+        schema = plain(case.response_format)
+        # A schema that reads like what a provider writes around one is written with it.
+        wrapped = schema.get("type") in PROVIDER_TYPES or set(schema) == {"file"}
+        data["response_format"] = (
+            {"type": "json_schema", "json_schema": {"schema": schema}} if wrapped else schema
+        )
     return data
 
 
@@ -134,7 +153,7 @@ def _asked(case: Case) -> dict[str, Json]:
 
 
 def _question(messages: Sequence[Message]) -> dict[str, Json]:
-    if any(message.images for message in messages):
+    if any(message.images or message.tool_calls or message.tool_call_id for message in messages):
         return {"messages": [_message(message) for message in messages]}
     roles = [message.role for message in messages]
     if not roles:
@@ -148,7 +167,12 @@ def _question(messages: Sequence[Message]) -> dict[str, Json]:
 
 def _message(message: Message) -> dict[str, Json]:
     data: dict[str, Json] = {"role": message.role, "content": message.content}
-    return {**data, "images": list(message.images)} if message.images else data
+    rest = {
+        "images": list(message.images),
+        "tool_calls": plain(message.tool_calls),
+        "tool_call_id": message.tool_call_id,
+    }
+    return data | {key: value for key, value in rest.items() if value}
 
 
 def _prompt(prompt: CandidatePrompt) -> Json:

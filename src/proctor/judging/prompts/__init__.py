@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from proctor.core.prompt_fences import MARKS, Mark, Marks, addressed, fence
 from proctor.core.suite import Message
+from proctor.core.tool_calls import said_and_called
 from proctor.judging.prompts.harmless import harmless
 
 LANGUAGES = ("en", "zh")
@@ -140,15 +141,15 @@ def spoken(messages: Sequence[Message], *, nothing: str = "") -> Transcript:
             (f"message {number} by {message.role}", words_of(message))
             for number, message in enumerate(messages, 1)
         ),
-        contents=tuple(message.content for message in messages),
+        contents=tuple(said_and_called(message) for message in messages),
         nothing=nothing,
     )
 
 
 def words_of(message: Message) -> str:
-    """Return the words of a message, and how many pictures came with them."""
+    """Return the words of a message, the tools it calls, and how many pictures came with it."""
     pictures = f"\n[{len(message.images)} pictures, not shown here]" if message.images else ""
-    return message.content + pictures
+    return said_and_called(message) + pictures
 
 
 def addressed_words(words: Words) -> str:

@@ -113,7 +113,7 @@ class JudgedCorrect(Scorer):
                 "choices": "\n".join(_lettered(self.choices)) or none,
                 "category": self.category or none,
                 "references": "\n".join(ctx.references),
-                "answer": ctx.output,
+                "answer": ctx.said_and_called,
                 "extracted": answer or none,
             },
             tries=self.tries,
@@ -226,7 +226,7 @@ def _around(ctx: ScoreContext) -> Mapping[str, prompts.Words]:
     return {
         "conversation": before_answer(ctx.transcript, ctx.language),
         "references": "\n".join(ctx.references) or none,
-        "answer": ctx.output,
+        "answer": ctx.said_and_called,
     }
 
 

@@ -45,7 +45,7 @@ class RubricItem(Scorer):
             trusted={"points": f"{self.points:g}"},
             untrusted={
                 "conversation": before_answer(ctx.transcript, ctx.language),
-                "answer": ctx.output,
+                "answer": ctx.said_and_called,
                 "criterion": self.criterion,
             },
             tries=self.tries,

@@ -25,6 +25,14 @@ from proctor.web.pages.case_view import asked_result, case_view
 from proctor.web.store_pool import opened
 
 
+class ShownCall(ResponseModel):
+    """A call of a tool."""
+
+    name: str
+    arguments: Any
+    id: str
+
+
 class ShownMessage(ResponseModel):
     """One message."""
 
@@ -32,6 +40,8 @@ class ShownMessage(ResponseModel):
     content: str
     thinking: str
     images: list[str]
+    tool_calls: list[ShownCall]
+    tool_call_id: str
 
 
 class ShownScore(ResponseModel):
@@ -197,7 +207,15 @@ def _object(view: RunView, result: CaseResult, sizes: Mapping[str, int]) -> Case
 def _messages(messages: Sequence[Message]) -> list[ShownMessage]:
     return [
         ShownMessage(
-            role=one.role, content=one.content, thinking=one.thinking, images=list(one.images)
+            role=one.role,
+            content=one.content,
+            thinking=one.thinking,
+            images=list(one.images),
+            tool_calls=[
+                ShownCall(name=call.name, arguments=call.arguments, id=call.id)
+                for call in one.tool_calls
+            ],
+            tool_call_id=one.tool_call_id,
         )
         for one in messages
     ]

@@ -23,6 +23,13 @@ class LaidImage(ResponseModel):
     text: str
 
 
+class LaidCall(ResponseModel):
+    """A call of a tool, its arguments as text."""
+
+    name: str
+    arguments: Pieces
+
+
 class LaidMessage(ResponseModel):
     """One message."""
 
@@ -30,6 +37,7 @@ class LaidMessage(ResponseModel):
     text: Pieces
     thinking: Pieces
     images: list[LaidImage]
+    calls: list[LaidCall]
 
 
 class LaidQuestion(ResponseModel):

@@ -10,7 +10,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.score import Score
-from proctor.core.suite import Case, Criterion, Json, Message
+from proctor.core.suite import Case, Criterion, Json, Message, ToolCall
 from proctor.reports.reasons import formula, rows_of, spans_of
 from proctor.reports.turns import ShownRound, files_left, rounds_shown, turns_of
 from proctor.web.highlight import pieces
@@ -129,7 +129,15 @@ def _message(message: Message, most: int | None, spans: Iterable[tuple[int, int]
         "text": pieces(message.content, spans, most=most),
         "thinking": pieces(message.thinking, most=most) if message.thinking else [],
         "images": [_image(address) for address in message.images],
+        "calls": [
+            {"name": call.name, "arguments": pieces(_arguments(call), most=most)}
+            for call in message.tool_calls
+        ],
     }
+
+
+def _arguments(call: ToolCall) -> str:
+    return call.arguments if isinstance(call.arguments, str) else written(call.arguments)
 
 
 def _round(one: ShownRound, most: int | None) -> Laid:

@@ -1,10 +1,12 @@
 // One case: what was asked, what was said, what each score gave and why.
 function message(one) {
   const pictures = (one.images ?? []).map((image) => make("p", {}, `${t("case.image")}: `, make("code", {}, image.text ?? "")));
+  const calls = (one.calls ?? []).map((call) => make("div", { class: "call" }, make("h5", {}, `${t("case.call")}: `, make("code", {}, call.name ?? "")), shownText(call.arguments)));
+  const said = listed(one.text).some((piece) => (typeof piece === "string" ? piece : piece.text));
   return make("div", { class: `turn ${one.role === "assistant" ? "mine" : "theirs"}` },
     make("h4", {}, one.role),
     one.thinking ? folded(t("case.thinking"), shownText(one.thinking)) : null,
-    shownText(one.text), pictures);
+    said || !calls.length ? shownText(one.text) : null, calls, pictures);
 }
 
 function askedPart(asked) {

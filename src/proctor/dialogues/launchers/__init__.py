@@ -1,0 +1,1 @@
+"""Programs of dialogues that run by themselves inside a sandbox."""

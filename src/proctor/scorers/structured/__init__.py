@@ -1,0 +1,1 @@
+"""Scorers of structured answers: calls of tools, JSON, XML, SQL."""
