@@ -90,6 +90,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/structured/json_answers.py": ({"json.loads"}, REPLY),
     "scorers/structured/json_paths.py": ({"json.loads"}, "one key of a text that the border has read"),
     "scorers/structured/json_schemas.py": ({"json_bytes.loads"}, "a schema that this process wrote"),
+    "pytest_plugin/suite_runs.py": ({"json.loads"}, "a file that another worker of the session wrote"),
     "scorers/embedding/bert_score.py": ({"csv.reader", "json.loads"}, "files that the person named for an encoder"),
     "scorers/programs/eval_code.py": ({"json_bytes.loads"}, SANDBOX),
     "scorers/programs/function_call.py": ({"json.load"}, "inside the sandbox"),

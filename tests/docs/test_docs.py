@@ -18,7 +18,12 @@ from proctor.io import text_files
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "examples").rglob("*.md")],
+    [
+        *ROOT.glob("*.md"),
+        ROOT / "llms.txt",
+        *DOCS.rglob("*.md"),
+        *(ROOT / "examples").rglob("*.md"),
+    ],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)

@@ -24,7 +24,7 @@ BLOCK = re.compile(
 )
 PAGES = [
     page.relative_to(ROOT).as_posix()
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for page in [ROOT / "README.md", ROOT / "SKILL.md", *sorted((ROOT / "docs").glob("*.md"))]
     if re.search(r"^```(console|python)$", page.read_text(encoding="utf-8"), re.M)
 ]
 # The suites on the page about their format have a test of their own beside the native dialect's.

@@ -12,7 +12,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Spec
 from proctor.errors import UsageError
 from proctor.registry import build
-from proctor.reports.structured import JsonReport, to_object
+from proctor.reports.structured import JsonReport, to_object, without_texts
 
 
 def test_head_is_the_object_of_the_design(make_view: Any) -> None:
@@ -152,3 +152,41 @@ def test_candidate(make_view: Any, name: str, params: dict[str, str], expected: 
     view = make_view()
     run = replace(view.run, candidate=Spec(name=name, params=params))
     assert to_object(replace(view, run=run))["run"]["candidate"] == expected
+
+
+def test_texts_of_strangers_are_left_out_with_their_keys_in_place(make_view: Any) -> None:
+    view = make_view()
+    whole = json.loads(JsonReport().render(view, cases=True))
+    silent = json.loads(JsonReport(texts=False).render(view, cases=True))
+    assert silent["cases"][0]["attempts"][0]["scores"][0]["reason"] is None
+    assert silent == to_object(view, cases=True, texts=False)
+
+    def keys(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: keys(inner) for key, inner in value.items()}
+        return [keys(one) for one in value] if isinstance(value, list) and value else None
+
+    assert keys(silent["cases"][0]) == keys(whole["cases"][0])
+    names = ("id", "status", "value", "full", "tags")
+    for case, other in zip(silent["cases"], whole["cases"], strict=True):
+        assert [case[name] for name in names] == [other[name] for name in names]
+    text = json.dumps(silent["cases"])
+    for words in ("connection refused", "no sandbox", "1 of 2 keywords", "match rate too low"):
+        assert words in json.dumps(whole["cases"])
+        assert words not in text
+    assert silent["totals"] == whole["totals"]
+
+
+@pytest.mark.parametrize(
+    ("whole", "left"),
+    [
+        ({"id": "a", "output": "x", "value": 1.0}, {"id": "a", "output": None, "value": 1.0}),
+        ({"tags": {"t": "x"}, "why": ["x", "y"]}, {"tags": {"t": "x"}, "why": []}),
+        (
+            {"messages": [{"role": "user", "content": "x"}], "spans": [[1, 2]]},
+            {"messages": [{"role": "user", "content": None}], "spans": [[1, 2]]},
+        ),
+    ],
+)
+def test_what_is_left_without_texts(whole: dict[str, Any], left: dict[str, Any]) -> None:
+    assert without_texts(whole) == left

@@ -51,7 +51,7 @@ GROUPS: dict[str, Sequence[str]] = {
     ),
     "Output": (
         "--by", "--cases", "--gate", "--against", "--junit", "--markdown", "--link", "--interval",
-        "--layout", "--out", "--json", "--help",
+        "--layout", "--out", "--json", "--texts", "--help",
     ),
     "Files of other tools": (
         f"--{VARIANT}", "--dialect-option",
@@ -196,6 +196,17 @@ def parts_option(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+
+
+def texts_option(command: Command) -> Command:
+    """Add --no-texts."""
+    return click.option(
+        "--texts/--no-texts",
+        default=True,
+        envvar="PROCTOR_TEXTS",
+        help="With --json, whether to print what models, judges, programs and suites wrote"
+        " [default: $PROCTOR_TEXTS, else yes].",
+    )(command)
 
 
 def variant_option(help_text: str) -> Callable[[Command], Command]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import json_option, store_option
+from proctor.cli.options import json_option, store_option, texts_option
 from proctor.cli.output import tell_which
 
 
@@ -27,6 +27,7 @@ from proctor.cli.output import tell_which
 )
 @store_option
 @json_option
+@texts_option
 def report(**options: Any) -> None:
     """Print the numbers of RUN: a name, an id, or @last, @last~1.
 
@@ -46,6 +47,7 @@ def report(**options: Any) -> None:
     by, cases, layout = options["by"], options["cases"], options["layout"]
     out: Path | None = options["out"]
     form = "json" if options["as_json"] else options["form"]
+    params = {"texts": False} if form == "json" and not options["texts"] else {}
     with Store.open(options["store"], create=False) as opened:
         tell_which(opened, [options["run"]])
         view = with_later_findings(opened, view_of(opened, options["run"]))
@@ -54,9 +56,9 @@ def report(**options: Any) -> None:
                 raise click.UsageError("--layout needs --out DIR")
             write_layout(view, layout, out, quiet=options["as_json"])
         elif out is None:
-            print_report(view, form, by=by, cases=cases)
+            print_report(view, form, by=by, cases=cases, **params)
         else:
-            text = build("report", Spec(name=form)).render(view, by=by, cases=cases)
+            text = build("report", Spec(name=form, params=params)).render(view, by=by, cases=cases)
             out.parent.mkdir(parents=True, exist_ok=True)
             out.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
             click.echo(f"wrote {out}", err=True)

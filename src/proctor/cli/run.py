@@ -16,6 +16,7 @@ from proctor.cli.options import (
     store_option,
     suite_options,
     suite_options_of_dialects,
+    texts_option,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ INCOMPLETE = 3
 @store_option
 @parts_option
 @json_option
+@texts_option
 def run(**options: Any) -> int:
     """Evaluate a candidate on the suite SPEC, and print the numbers.
 
@@ -76,7 +78,7 @@ def run(**options: Any) -> int:
     from proctor.registry import find
     from proctor.store.store import Store
 
-    by, cases = options.pop("by"), options.pop("cases")
+    by, cases, texts = (options.pop(name) for name in ("by", "cases", "texts"))
     files = _run_files(options)
     margin = options.get("margin")
     layout, out = options.pop("layout"), options.pop("out")
@@ -105,9 +107,8 @@ def run(**options: Any) -> int:
             _gate_results(view, gates, against)
             for view, against in zip(views, earlier, strict=True)
         ]
-        print_runs(
-            views, refused, as_json, by=by, cases=cases, beside=_beside_runs(results, earlier)
-        )
+        beside = _beside_runs(results, earlier, texts=texts)
+        print_runs(views, refused, as_json, by=by, cases=cases, beside=beside)
         if not as_json:
             _print_beside(views, store, earlier if reference and several[0].stop is None else ())
         if files is not None:
@@ -214,9 +215,12 @@ def examine(
 
 
 def _beside_runs(
-    gates: "Sequence[Sequence[GateResult]]", earlier: "Sequence[Against | None]"
+    gates: "Sequence[Sequence[GateResult]]",
+    earlier: "Sequence[Against | None]",
+    *,
+    texts: bool,
 ) -> list[dict[str, Any]]:
-    """Return what JSON says of each run besides its numbers: gates, and the earlier run."""
+    """Return what JSON says of each run besides its numbers, and whether it has texts."""
     found = [
         {
             "gates": [result.to_json() for result in results],
@@ -224,7 +228,8 @@ def _beside_runs(
         }
         for results, against in zip(gates, earlier, strict=True)
     ]
-    return [{name: value for name, value in one.items() if value} for one in found]
+    silent = {} if texts else {"texts": False}
+    return [{name: value for name, value in one.items() if value} | silent for one in found]
 
 
 def _evaluation(

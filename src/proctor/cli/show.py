@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.options import json_option, store_option
+from proctor.cli.options import json_option, store_option, texts_option
 from proctor.cli.output import tell_which
 from proctor.core.attempt import TRACEBACK
 from proctor.core.fingerprint import plain
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 @click.option("--full", is_flag=True, help="Do not cut long texts.")
 @store_option
 @json_option
-def show(
-    run: str, case: str, attempt: int | None, full: bool, store: str | None, as_json: bool
-) -> None:
+@texts_option
+def show(run: str, case: str, **options: Any) -> None:
     """Show CASE of RUN: the question, each answer, each score with its reason, and the formula.
 
     \b
@@ -40,11 +39,12 @@ def show(
     from proctor.core.prompt import as_asked
     from proctor.engine.run.stored_view import case_of, view_of
     from proctor.errors import UsageError
-    from proctor.reports.structured import case_object
+    from proctor.reports.structured import case_object, without_texts
     from proctor.reports.turns import agent_object, files_left
     from proctor.store.store import Store
 
-    with Store.open(store, create=False) as opened:
+    attempt, as_json = options["attempt"], options["as_json"]
+    with Store.open(options["store"], create=False) as opened:
         tell_which(opened, [run])
         view = view_of(opened, run)
         stored = case_of(opened, view, case)
@@ -72,13 +72,13 @@ def show(
         ]
         prompt = [_message_object(message) for message in result.case.messages]
         about = {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
-        print_json(
-            {"run": about, "messages": prompt, "references": list(result.case.references), **shown}
-        )
+        whole = {"run": about, "messages": prompt, "references": list(result.case.references)}
+        whole |= shown
+        print_json(whole if options["texts"] else without_texts(whole))
         return
     if view.run.imported:
         click.echo("imported: answers and scores are as in the file")
-    for line in _lines(result, chosen, sizes, None if full else 1500):
+    for line in _lines(result, chosen, sizes, None if options["full"] else 1500):
         click.echo(line)
 
 

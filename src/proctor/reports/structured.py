@@ -24,6 +24,10 @@ _USAGE: Mapping[str, Json] = {
 }
 
 
+_NAMES = frozenset({"id", "name", "status", "criterion", "role", "run", "tags"})
+"""Keys whose texts are names and words of Proctor, or of the person who runs it."""
+
+
 @dataclass(frozen=True)
 class JsonReport(Report):
     """Report of a run as one indented JSON object."""
@@ -34,9 +38,11 @@ class JsonReport(Report):
     """What came of each gate, where there were any."""
     against: dict[str, Any] = field(default_factory=dict)
     """The comparison with an earlier run, where there was one."""
+    texts: bool = True
+    """Whether texts of models, judges, programs and suites are included."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        return "".join(_pieces(view, by, cases, self._beside))
+        return "".join(_pieces(view, by, cases, self._beside, texts=self.texts))
 
     @property
     def _beside(self) -> dict[str, Json]:
@@ -45,7 +51,7 @@ class JsonReport(Report):
     def write(
         self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
     ) -> None:
-        file.writelines(_pieces(view, by, cases, self._beside))
+        file.writelines(_pieces(view, by, cases, self._beside, texts=self.texts))
 
 
 def to_object(
@@ -54,11 +60,12 @@ def to_object(
     cases: bool = False,
     gates: Sequence[Json] = (),
     against: Mapping[str, Json] | None = None,
+    texts: bool = True,
 ) -> dict[str, Json]:
     """Make the object that ``run --json`` and ``report --format json`` print."""
-    data = {**_head(view, by), **_found(gates, against or {})}
+    data = {**_head(view, by, texts=texts), **_found(gates, against or {})}
     if cases:
-        data["cases"] = [case_object(result) for result in view.results()]
+        data["cases"] = [_case(result, texts=texts) for result in view.results()]
     return data
 
 
@@ -93,7 +100,33 @@ def tag_object(values: Sequence[str]) -> Json:
     return values[0] if len(values) == 1 else list(values)
 
 
-def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
+def _case(result: CaseResult, *, texts: bool) -> dict[str, Json]:
+    shown = case_object(result)
+    return shown if texts else without_texts(shown)
+
+
+def without_texts(data: dict[str, Json]) -> dict[str, Json]:
+    """Leave out what models, judges, programs and suites wrote; keys, names and numbers stay."""
+    return {key: value if key in _NAMES else _textless(value) for key, value in data.items()}
+
+
+def _textless(value: Json) -> Json:
+    if isinstance(value, dict):
+        return without_texts(value)
+    if isinstance(value, list | tuple):
+        return [_textless(inner) for inner in value if not isinstance(inner, str)]
+    return None if isinstance(value, str) else value
+
+
+def _head(view: RunView, by: Sequence[str], *, texts: bool = True) -> dict[str, Json]:
+    head = _whole_head(view, by)
+    if not texts:
+        head["failures"] = without_texts(head["failures"])
+        head["shortfall"] = head["shortfall"].partition(":")[0]
+    return head
+
+
+def _whole_head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
     run, summary = view.run, view.summary
     data: dict[str, Json] = clean(
         {
@@ -201,10 +234,10 @@ def _score(criterion: str, score: Score) -> dict[str, Json]:
 
 
 def _pieces(
-    view: RunView, by: Sequence[str], cases: bool, beside: Mapping[str, Json]
+    view: RunView, by: Sequence[str], cases: bool, beside: Mapping[str, Json], *, texts: bool
 ) -> Iterator[str]:
     """Yield the text of the object in pieces, one case at a time."""
-    head = _dumps({**_head(view, by), **beside})
+    head = _dumps({**_head(view, by, texts=texts), **beside})
     if not cases:
         yield head + "\n"
         return
@@ -212,7 +245,7 @@ def _pieces(
     empty = True
     for result in view.results():
         yield "\n    " if empty else ",\n    "
-        yield _dumps(case_object(result)).replace("\n", "\n    ")
+        yield _dumps(_case(result, texts=texts)).replace("\n", "\n    ")
         empty = False
     yield "]\n}\n" if empty else "\n  ]\n}\n"
 

@@ -1,0 +1,83 @@
+"""The pytest plugin: suites collected as tests, one item a case.
+
+Everything else of Proctor is imported when a suite is collected.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.pytest_plugin.names import SHARED, SUFFIXES, SUMMARY
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, all of which name the candidate, its judges, or where results are kept."""
+    group = parser.getgroup("proctor", "examine language models and agents")
+    one: dict[str, Any] = {"metavar": "M", "default": None}
+    group.addoption("--proctor-model", **one, help="the model that suites are put to")
+    group.addoption("--proctor-agent", **one, help="the agent that suites are put to")
+    group.addoption(
+        "--proctor-answers",
+        metavar="FILE",
+        default=None,
+        help="answers on file [default: NAME.answers.jsonl beside NAME.suite.yaml]",
+    )
+    group.addoption(
+        "--proctor-judge", metavar="M", action="append", default=[], help="the model that judges"
+    )
+    group.addoption("--proctor-attempts", type=int, metavar="N", help="attempts at each case")
+    group.addoption("--proctor-store", metavar="URL", default=None, help="where results are kept")
+    group.addoption(
+        "--proctor-gate",
+        metavar="EXPR",
+        action="append",
+        default=[],
+        help="a condition on the run of each suite, as a test of its own",
+    )
+    group.addoption(
+        "--proctor-min",
+        type=float,
+        metavar="SHARE",
+        default=1.0,
+        help="the share of full marks with which a case passes [default: 1]",
+    )
+    group.addoption(
+        "--proctor-args", metavar="WORDS", default="", help="more options of `proctor run`"
+    )
+    parser.addini("proctor_args", "more options of `proctor run`", default="")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect the cases of ``*.suite.yaml``."""
+    if not file_path.name.endswith(SUFFIXES):
+        return None
+    from proctor.pytest_plugin.suite_items import CollectedSuite
+
+    return CollectedSuite.from_parent(parent, path=file_path)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give each worker of pytest-xdist the folder in which they share runs."""
+    from proctor.pytest_plugin.suite_runs import shared_folder
+
+    node.workerinput[SHARED] = str(shared_folder(node.config))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what each suite came to as a whole."""
+    lines = list(dict.fromkeys(_summaries(terminalreporter)))
+    if lines:
+        terminalreporter.section("proctor")
+        for line in lines:
+            terminalreporter.line(line)
+
+
+def _summaries(terminalreporter: Any) -> Iterator[str]:
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if name == SUMMARY:
+                    yield value

@@ -1,0 +1,8 @@
+"""Names by which the parts of the plugin, and the workers of a session, find each other."""
+
+SUFFIXES = (".suite.yaml", ".suite.yml")
+"""What a suite is called that is collected."""
+SHARED = "proctor_folder"
+"""Where the workers of one session of pytest-xdist share what a run came to."""
+SUMMARY = "proctor_run"
+"""The property of a report that says what the run of its suite came to."""
