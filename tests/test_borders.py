@@ -51,6 +51,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "engine/bulk/worker_process.py": ({"json_bytes.loads"}, TALK),
     "engine/bulk/workers.py": ({"json_bytes.loads"}, TALK),
     "contracts/score_columns.py": ({"json_bytes.loads"}, "details that a scorer wrote in this process"),
+    "core/passages.py": ({"json.loads"}, "one cell of a row that the border has read; what is nested too deep is a text"),
     "testing/scripted.py": ({"json_bytes.loads"}, "sums that this process wrote"),
     "store/backup.py": ({"sqlite3.connect"}, "the person's own store, and the copy of it"),
     "origins/arthur/files.py": ({"json.loads"}, "an index that this module wrote; what is none counts as none"),

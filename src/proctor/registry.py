@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 
 _OWN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
+        "answer_relevance": "proctor.scorers.judged.rag:AnswerRelevance",
         "bert_score": "proctor.scorers.embedding.bert_score:BertScore",
         "bert_similarity": "proctor.scorers.embedding.bert_similarity:BertSimilarity",
         "blanks": "proctor.scorers.text.blanks:Blanks",
+        "citations": "proctor.scorers.judged.citations:Citations",
         "contains": "proctor.scorers.text.comparisons:Contains",
+        "context_precision": "proctor.scorers.judged.rag:ContextPrecision",
+        "context_recall": "proctor.scorers.judged.rag:ContextRecall",
+        "context_relevance": "proctor.scorers.judged.rag:ContextRelevance",
         "eval_code": "proctor.scorers.programs.eval_code:EvalCode",
         "exact_match": "proctor.scorers.text.comparisons:ExactMatch",
+        "faithfulness": "proctor.scorers.judged.rag:Faithfulness",
         "hallucination": "proctor.scorers.judged.against_context:Hallucination",
         "hedging_language": "proctor.scorers.embedding.hedging:HedgingLanguage",
         "imported": "proctor.scorers.imported:ImportedScore",
@@ -37,6 +43,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "keywords": "proctor.scorers.text.keywords:Keywords",
         "matches": "proctor.scorers.text.comparisons:Matches",
         "maths": "proctor.scorers.maths.equality:Maths",
+        "noise_sensitivity": "proctor.scorers.judged.rag:NoiseSensitivity",
         "noted": "proctor.scorers.judged.noted:Noted",
         "number": "proctor.scorers.text.comparisons:Number",
         "python_check": "proctor.scorers.programs.python_check:PythonCheck",
@@ -44,6 +51,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "rating": "proctor.scorers.judged.criteria:Rating",
         "rating_metric": "proctor.scorers.judged.rating_metric:RatingMetric",
         "readability": "proctor.scorers.counts.readability:Readability",
+        "retrieval": "proctor.scorers.retrieval.ranking:Retrieval",
         "rouge": "proctor.scorers.overlap.rouge:Rouge",
         "rubric": "proctor.scorers.judged.rubric:RubricItem",
         "scoring_point": "proctor.scorers.judged.scoring_point:ScoringPoint",
@@ -102,6 +110,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "pass^k": "proctor.measures.repeated:PassHatK",
         "pass_rate": "proctor.measures.basic:PassRate",  # nosec B105  # no password
         "reasons": "proctor.measures.dialogue:Reasons",
+        "retrieval": "proctor.measures.retrieval:RetrievalMean",
         "score": "proctor.measures.dialogue:AskScore",
         "truncation_rate": "proctor.measures.answers:TruncationRate",
         "unq_events": "proctor.measures.dialogue:UnqEvents",

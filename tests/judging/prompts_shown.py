@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.contracts.dialogue import DialogueContext
@@ -24,6 +24,7 @@ from proctor.dialogues.virtual_user import VirtualUser
 from proctor.engine.battle.prompt import Asking
 from proctor.errors import JudgeError
 from proctor.registry import build
+from proctor.scorers.judged.numbered_rulings import ListedClaims, NumberedRulings
 
 Shown = tuple[str, tuple[Message, ...]]
 
@@ -34,10 +35,13 @@ FILE = {
 }
 OWN_PROMPT = "Q {question} A {answer} {metric} {steps} {{x}}"
 SCORERS: list[tuple[str, dict[str, Any]]] = [
+    ("judged", {"question": "Is it?", "context": False}),
     ("judged", {"question": "Is it?"}),
     ("judged_correct", {}),
     ("judged_correct", {"compat": "original", "kind": "choice", "choices": ["a", "b"]}),
+    ("rubric", {"criterion": "x", "context": False}),
     ("rubric", {"criterion": "x"}),
+    ("rating", {"question": "q", "context": False}),
     ("rating", {"question": "q"}),
     ("rating_metric", {"metric": "fluency", "definition": "d", "with_reference": True}),
     ("rating_metric", {"metric": "correctness", "definition": "d", "with_reference": True, "prompt": OWN_PROMPT}),
@@ -50,14 +54,23 @@ SCORERS: list[tuple[str, dict[str, Any]]] = [
     ("summary_quality", {}),
     ("summary_quality", {"compat": "original"}),
     ("maths", {"judge_fallback": True}),
+    ("faithfulness", {}),
+    ("answer_relevance", {}),
+    ("context_precision", {}),
+    ("context_recall", {}),
+    ("context_relevance", {}),
+    ("citations", {}),
+    ("noise_sensitivity", {}),
 ]  # fmt: skip
+SHOW_PASSAGES = {"judged", "rubric", "rating"}
+"""Scorers that show passages unless ``context`` is false, as it was in version 0.1.0."""
 WITHOUT_MARKS = {"rating_metric original", "battle original"}
 """As the originals ask, whose published numbers rest on their own words."""
 
 
 @dataclass
 class Noting(Judge):
-    """A judge that notes what it is shown, and never rules."""
+    """A judge that notes what it is shown, and rules on nothing but claims and numbered things."""
 
     shown: list[tuple[Message, ...]] = field(default_factory=list)
     identity: Any = None
@@ -68,6 +81,12 @@ class Noting(Judge):
             self.shown.append(texts.first_turn)
             if texts.second_turn is not None:
                 self.shown.append((texts.second_turn,))
+        if verdict is ListedClaims:
+            return Ruling(verdict=ListedClaims(claims=("A claim.", "Another.")))
+        if issubclass(verdict, NumberedRulings):
+            result = verdict.choices[0]
+            rulings = [{"number": n, "result": result} for n in range(1, verdict.count + 1)]
+            return Ruling(verdict=verdict(rulings=rulings))
         raise JudgeError("nothing", raw=(), usage=None, reason="")
 
 
@@ -102,6 +121,9 @@ def of_scorers(case: Case, attempt: Attempt, language: str, marks: Marks) -> Ite
     for name, params in SCORERS:
         judge = Noting()
         scorer = build("scorer", Spec(name=name, params=params))
+        if name == "citations":
+            cites = Message(role="assistant", content=f"{attempt.output} [1].")
+            attempt = replace(attempt, messages=(cites,))
         ctx = ScoreContext(case=case, attempt=attempt, judge=judge, language=language, marks=marks)
         if name == "maths":
             left = Score(points=0.0, detail={"readable": False})
@@ -109,8 +131,11 @@ def of_scorers(case: Case, attempt: Attempt, language: str, marks: Marks) -> Ite
         else:
             asyncio.run(scorer.score(ctx))
         bare = name == "rating_metric" and params.get("compat")
+        label = f"{name} original" if bare else name
+        if name in SHOW_PASSAGES and params.get("context", True):
+            label = f"{name} with passages"
         for messages in judge.shown:
-            yield (f"{name} original" if bare else name), messages
+            yield label, messages
 
 
 def of_dialogues(

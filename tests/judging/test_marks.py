@@ -19,6 +19,11 @@ from proctor.judging.prompts import Pen, Transcript
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts_0_1_0.json"
 
 
+LATER = {
+    "answer_relevance", "citations", "context_precision", "context_recall", "context_relevance",
+    "faithfulness", "noise_sensitivity",
+}  # fmt: skip
+"""Scorers that came after version 0.1.0."""
 CASE = Case(
     id="c",
     messages=(
@@ -82,7 +87,8 @@ def test_prompts_are_looked_up_under_the_addresses_of_version_0_1_0() -> None:
             request = Request(messages=messages).addressed
             found.setdefault(name, []).append(digest(request))
         del found["maths"]  # as judged_correct
-        known = {name: sorted(keys) for name, keys in found.items()}
+        later = {name for name in found if name.endswith(" with passages") or name in LATER}
+        known = {name: sorted(keys) for name, keys in found.items() if name not in later}
         assert known == json.loads(GOLDEN.read_text(encoding="utf-8"))
 
 

@@ -40,6 +40,8 @@ MEASURES: list[tuple[str, dict[str, Any]]] = [
     ("pass@k", {"k": 2}),
     ("pass^k", {"k": 2}),
     ("pass_rate", {"threshold": 0.3}),
+    ("retrieval", {}),
+    ("retrieval", {"name": "ndcg", "k": 2}),
 ]  # fmt: skip
 """Every measure, with its origins' variants and with parameters that change what is summed."""
 
@@ -62,6 +64,7 @@ def _result(draw: random.Random, how: Any, place: int) -> CaseResult:
         full_score=draw.choice([1.0, 1.0, 5.0]),
         cluster=draw.choice(["", "", "", "q\ud800", f"p{draw.randrange(20)}"]) if place else "",
         tags={"category": (draw.choice("xyz"),), "lang": tuple(draw.sample("uvw", 2))},
+        hidden={"relevant": ["a", "b"]},
     )
     if not place:
         return case_result(how, case, [(Attempt.of(case.id, None), {})])
@@ -80,6 +83,7 @@ def _attempt(draw: random.Random, case: Case, index: int) -> tuple[Attempt, dict
         status=status,
         messages=(Message(role="assistant", content="x"),),
         notes=_notes(draw),
+        meta={"retrieved": list("xaybz")[(len(case.id) + index + int(case.id[1:])) % 5 :]},
     )
     answered = status is AttemptStatus.ANSWERED
     return attempt, {c.id: _score(draw, c) for c in case.criteria} if answered else {}

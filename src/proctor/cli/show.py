@@ -98,6 +98,7 @@ def _tool_object(attempt: "Attempt") -> "dict[str, Json]":
 def _lines(
     result: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
 ) -> Iterator[str]:
+    from proctor.core.passages import own_passages
     from proctor.reports.reasons import formula
 
     case, folded = result.case, result.folded
@@ -115,7 +116,7 @@ def _lines(
             yield f"  error: {_printable(item.attempt.error)}"
         if where := item.attempt.notes.get(TRACEBACK):
             yield from _block("traceback", _printable(str(where)).rstrip(), None)
-        yield from _numbered("context", _listed(item.attempt.notes, "context"), most)
+        yield from _numbered("context", own_passages(item.attempt), most)
         yield from _answer_lines(item, most)
         yield from _agent_lines(item.attempt, sizes, most)
         yield from _noted(item.attempt.notes)

@@ -60,6 +60,20 @@ class SpokenVerdict:
         return None
 
 
+class FoldedVerdict:
+    """A verdict, otherwise a pydantic model, that knows how several of its kind become one."""
+
+    @classmethod
+    def folded(cls, verdicts: Sequence[Self]) -> Self:
+        """Return what several verdicts come to."""
+        raise NotImplementedError
+
+    @classmethod
+    def are_divided(cls, verdicts: Sequence[Self]) -> bool:
+        """Tell whether they are evenly divided over something, so that nobody decides."""
+        return False
+
+
 class Voice(ABC):
     """The raw chat channel to one judge: messages in, the plain reply out."""
 

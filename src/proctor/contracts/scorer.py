@@ -149,6 +149,8 @@ class Scorer(ABC):
     """Whether a judge is asked, by an ``async`` ``score`` or by ``finish``."""
     tries: int = 3
     """How often a judge is asked for one verdict at most; a parameter of many scorers."""
+    verdicts: ClassVar[int] = 1
+    """How many verdicts one score takes of a judge."""
 
     @property
     def needs_sandbox(self) -> bool:
@@ -178,6 +180,9 @@ class Scorer(ABC):
     reads_usage: ClassVar[bool] = False
     """Whether ``score`` looks at how long the attempt took and what it used."""
 
+    reads_context: ClassVar[bool] = False
+    """Whether ``score`` looks at the passages, or their ids, that an attempt brought itself."""
+
     @property
     def per_attempt(self) -> bool:
         """Whether equal answers in two attempts are scored apart."""
@@ -186,6 +191,10 @@ class Scorer(ABC):
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompts that a judge is asked with."""
         return ""
+
+    def context_prompt_key(self, language: str) -> str:
+        """Return the hash of the prompts that a judge is asked with where there are passages."""
+        return self.prompt_key(language)
 
     def toolchain(self) -> str:
         """Return the name and version of a compiler, an encoder or a service that is used."""

@@ -10,6 +10,10 @@ UNDECIDED = "JudgeUndecided"
 """Why a dialogue was stopped whose judges are divided, though each of them can be read."""
 TRACEBACK = "traceback"
 """Where an attempt's notes keep where in its code a candidate broke."""
+CONTEXT = "context"
+"""Where an attempt keeps the passages that its candidate was given: one text, or a list."""
+RETRIEVED = "retrieved"
+"""Where an attempt keeps the ids of what its candidate retrieved, the best first."""
 
 
 class AttemptStatus(StrEnum):
@@ -57,3 +61,15 @@ class Attempt:
             return cls(case_id=case_id, index=index, status=AttemptStatus.UNANSWERED)
         reply = Message(role="assistant", content=output)
         return cls(case_id=case_id, index=index, messages=(reply,))
+
+
+def brought(attempt: Attempt) -> dict[str, Json]:
+    """Return what an attempt itself says of its passages; nothing where it says nothing.
+
+    What its dialogue noted goes before what the answers file says.
+    """
+    own: dict[str, Json] = {}
+    for name in (CONTEXT, RETRIEVED):
+        if value := attempt.notes.get(name) or attempt.meta.get(name):
+            own[name] = value
+    return own

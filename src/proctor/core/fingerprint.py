@@ -154,13 +154,17 @@ def score_key(
     apart: bool = False,
     noted: bool = False,
     whole: bool = False,
+    brought: Json = None,
 ) -> str:
     """Address a score, given the address of the criterion as it scores this case.
 
     With apart, equal answers in two attempts have scores of their own; with noted, what the
     dialogue noted is part of what is scored; with whole, everything that an attempt holds is.
+    ``brought`` are the passages of the attempt itself, where a scorer looks at them.
     """
     more: list[Json] = [attempt.notes] if noted else []
+    if brought:
+        more.append({"brought": brought})
     if whole:
         more.append(attempt)
     if apart:

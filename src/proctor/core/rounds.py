@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.attempt import CONTEXT, RETRIEVED, Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Criterion, Json
@@ -154,6 +154,7 @@ def scored_part(criterion: Criterion, attempt: Attempt) -> Attempt:
     notes = {
         name: value[: turn + 1] for name in (ROUNDS, FILES) if (value := attempt.notes.get(name))
     }
+    notes |= {name: attempt.notes[name] for name in (CONTEXT, RETRIEVED) if name in attempt.notes}
     return replace(attempt, messages=attempt.messages[: replies[turn] + 1], notes=notes)
 
 

@@ -6,6 +6,8 @@ from statistics import mean, median
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
+from proctor.contracts.judge import FoldedVerdict
+
 Verdict = TypeVar("Verdict")
 
 
@@ -14,9 +16,13 @@ def fold(verdicts: Sequence[Verdict], combine: str = "majority") -> Verdict:
 
     Truths and choices go by majority; a tie is false, or nothing where nothing is allowed, or
     the choice that the type names last. Numbers go by ``combine``. A list keeps what most of
-    them name. A free text is that of the first verdict that agrees best with all of this.
+    them name. A free text is that of the first verdict that agrees best with all of this. A
+    FoldedVerdict decides for itself.
     """
     kind: Any = type(verdicts[0])
+    if issubclass(kind, FoldedVerdict):
+        own: Verdict = kind.folded(verdicts)
+        return own
     rows: list[dict[str, Any]] = [dict(verdict) for verdict in verdicts]  # type: ignore[call-overload]
     annotations = {name: row.annotation for name, row in kind.model_fields.items()}
     free = [name for name, annotation in annotations.items() if str in parts_of(annotation)]
@@ -35,6 +41,8 @@ def fold(verdicts: Sequence[Verdict], combine: str = "majority") -> Verdict:
 def divided(verdicts: Sequence[Any]) -> bool:
     """Tell whether verdicts are evenly divided over a truth or a choice, so that nobody decides."""
     kind: Any = type(verdicts[0])
+    if issubclass(kind, FoldedVerdict):
+        return bool(kind.are_divided(verdicts))
     rows: list[dict[str, Any]] = [dict(verdict) for verdict in verdicts]
     return any(
         len(set(_leading([row[name] for row in rows]))) > 1

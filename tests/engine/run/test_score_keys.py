@@ -18,7 +18,7 @@ import pytest
 
 from proctor import registry
 from proctor.core.attempt import Attempt
-from proctor.core.fingerprint import digest
+from proctor.core.fingerprint import digest, score_key, scoring_key
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.judging import prompts
@@ -51,6 +51,8 @@ class Rests:
     """Parameters that name files."""
     sandbox: bool = False
     notes: bool = False
+    context: bool = False
+    """It looks at the passages that an attempt brought itself."""
     apart: bool = False
     """Equal answers in two attempts are judged apart."""
 
@@ -58,21 +60,29 @@ class Rests:
 HANDLER = {"module": "own", "func": "check", "source": CODE}
 MATHS = ("math-verify", "sympy", "latex2sympy2-extended")
 SCORERS: dict[str, Rests] = {
+    "answer_relevance": Rests(prompts=("rag_claims", "rag_on_question"), context=True),
     "bert_score": Rests(packages=TORCH, encoder="model", files=("idf", "baseline")),
     "bert_similarity": Rests(packages=TORCH, encoder="model"),
     "blanks": Rests(
         {"template": "a [blank]", "targets": ["x"], "post_handler": HANDLER},
         packages=("numpy",), toolchain="python", sandbox=True,
     ),
+    "citations": Rests(prompts=("rag_citations",), context=True),
     "contains": Rests({"texts": ["x"]}),
+    "context_precision": Rests(prompts=("rag_useful",), context=True),
+    "context_recall": Rests(prompts=("rag_claims", "rag_support"), context=True),
+    "context_relevance": Rests(prompts=("rag_relevant",), context=True),
     "eval_code": Rests(
         {"code": "import numpy\nassert rounds"},
         packages=("numpy",), toolchain="python", sandbox=True, notes=True,
     ),
     "exact_match": Rests(),
-    "hallucination": Rests(prompts=("bench_hallucination",), notes=True),
+    "faithfulness": Rests(prompts=("rag_claims", "rag_support"), context=True),
+    "hallucination": Rests(prompts=("bench_hallucination",), notes=True, context=True),
     "hedging_language": Rests(packages=TORCH, encoder="model"),
-    "judged": Rests({"question": "Is it?"}, prompts=("judge_yes_no",)),
+    "judged": Rests(
+        {"question": "Is it?"}, prompts=("judge_yes_no", "judge_passages"), context=True
+    ),
     "judged_correct": Rests(
         {"kind": "maths", "maths_first": True, "compat": "original"},
         packages=MATHS, prompts=("judge_correct", "judge_rules_maths"), apart=True,
@@ -86,17 +96,26 @@ SCORERS: dict[str, Rests] = {
         {"judge_fallback": True},
         packages=MATHS, prompts=("judge_correct", "judge_rules_maths"),
     ),
+    "noise_sensitivity": Rests(
+        prompts=("rag_claims", "rag_support", "rag_useful", "rag_by_reference"), context=True
+    ),
     "noted": Rests(notes=True),
     "number": Rests({"value": 1}),
     "python_check": Rests(
         HANDLER, packages=("numpy",), toolchain="python", sandbox=True,
     ),
-    "qa_correctness": Rests(prompts=("bench_correct",), notes=True),
-    "rating": Rests({"question": "How good?"}, prompts=("judge_rating",)),
+    "qa_correctness": Rests(prompts=("bench_correct",), notes=True, context=True),
+    "rating": Rests(
+        {"question": "How good?"}, prompts=("judge_rating", "judge_passages"), context=True
+    ),
     "rating_metric": Rests({"metric": "m", "definition": "d"}, prompts=METRIC),
     "readability": Rests(packages=("pyphen", "rjieba")),
+    "retrieval": Rests(context=True),
     "rouge": Rests(),
-    "rubric": Rests({"criterion": "c", "compat": "original"}, prompts=("judge_rubric",), apart=True),
+    "rubric": Rests(
+        {"criterion": "c", "compat": "original"},
+        prompts=("judge_rubric", "judge_passages"), apart=True, context=True,
+    ),
     "scoring_point": Rests({"statement": "s"}, prompts=("point_round",), notes=True),
     "specificity": Rests(packages=("wordfreq",)),
     "summary_quality": Rests(prompts=("bench_summary",)),
@@ -161,10 +180,10 @@ def test_the_inputs_of_every_built_in_scorer_are_listed() -> None:
     assert {*SCORERS} == {*registry.BUILT_IN["scorer"]}
     for name, rests in SCORERS.items():
         scorer = registry.build("scorer", Spec(name=name, params=rests.params))
-        told = (bool(rests.prompts), rests.sandbox, rests.notes, rests.apart)
+        told = (bool(rests.prompts), rests.sandbox, rests.notes, rests.apart, rests.context)
         needs = (
             *(scorer.needs_judge, scorer.needs_sandbox),
-            *(scorer.reads_notes, scorer.per_attempt),
+            *(scorer.reads_notes, scorer.per_attempt, scorer.reads_context),
         )
         assert told == needs, name
         assert bool(scorer.toolchain()) == bool(rests.packages or rests.toolchain), name
@@ -201,6 +220,37 @@ def test_nothing_else_of_a_case_or_an_attempt_counts(name: str) -> None:
     assert (key(name, attempt=replace(took, notes={"ended": "x"})) == before) is not rests.notes
     assert (key(name, judge={"model": "other"}) == before) is not bool(rests.prompts)
     assert (key(name, place="image python:3.9") == before) is not rests.sandbox
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_the_passages_that_an_attempt_brought_count_where_they_are_read(name: str) -> None:
+    rests, before = SCORERS[name], key(name)
+    for brought in ({"context": ["Own."]}, {"retrieved": ["d1"]}):
+        on_file = key(name, attempt=replace(ATTEMPT, meta=brought))
+        noted = key(name, attempt=replace(ATTEMPT, notes=brought))
+        assert (on_file == before) is not rests.context
+        assert (noted == before) is not (rests.context or rests.notes)
+
+
+PLAIN = {"judged": "judge_yes_no", "rating": "judge_rating", "rubric": "judge_rubric"}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_prompt_without_passages_has_the_key_it_always_had(name: str) -> None:
+    """The keys are those of version 0.1.0, whose judges were shown no passages."""
+    params = {key: value for key, value in SCORERS[name].params.items() if key != "compat"}
+    scorer = registry.build("scorer", Spec(name=name, params=params))
+    blind = registry.build("scorer", Spec(name=name, params={**params, "context": False}))
+    plain = prompts.keys_of([PLAIN[name]], "en")
+    assert scorer.prompt_key("en") == blind.context_prompt_key("en") == plain
+    assert scorer.context_prompt_key("en") != plain
+    without = replace(CASE, context=())
+    judge, version = digest(JUDGE), scorer.version
+    spec = Spec(name=name, params=params)
+    expected = score_key(
+        scoring_key(without, Criterion(id="c", scorer=spec), f"{version}+{judge}+{plain}"), ATTEMPT
+    )
+    assert key(name, params, case=without) == expected
 
 
 @pytest.mark.parametrize("name", [name for name, rests in SCORERS.items() if rests.params])

@@ -199,9 +199,12 @@ class Audit:
         models = Models(None, replace(self.calls, record=None, max_cost=None))
         estimate = Estimate()
         tasks = list(self._tasks())
+        verdicts = 0
         for task in tasks:
             case = self._pairs[task.place].case if task.pair else self._judged[task.place].case
-            estimate.verdict(case, 1, None)
+            for _ in range(self._verdicts(task)):
+                verdicts += 1
+                estimate.verdict(case, 1, None)
         opened = [models.open(choice, "judge") for choice in self.panel.judges]
         times = len(opened) * self.panel.repeats
         price = mean_price([model.price for model in opened])
@@ -210,9 +213,13 @@ class Audit:
             cases=self._cases,
             answers=len(self._judged),
             pairs=len(self._pairs),
-            calls=len(tasks) * times,
+            calls=verdicts * times,
             cost=None if cost is None else cost[1] * times,
         )
+
+    def _verdicts(self, task: _Task) -> int:
+        """Return how many verdicts a task takes of each judge."""
+        return 1 if task.pair else self.scorers.of(self._judged[task.place].criterion).verdicts
 
     async def carry_out(self) -> JudgeAudit:
         """Carry out the audit, store its result, and return it.

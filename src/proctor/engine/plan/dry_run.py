@@ -199,7 +199,7 @@ def _expect_verdict(
 ) -> None:
     scorer = ready.scorers.of(criterion)
     if scorer.needs_judge:
-        for _ in range(_rulings(ready)):
+        for _ in range(_rulings(ready) * scorer.verdicts):
             estimate.verdict(case, scorer.tries, limit)
 
 

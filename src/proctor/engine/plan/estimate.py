@@ -63,7 +63,7 @@ class Estimate:
     def verdict(self, case: Case, tries: int, limit: int | None) -> None:
         """Add one verdict on an answer."""
         shown = sum(tokens(message.content) for message in case.messages) + PROMPT
-        shown += sum(tokens(text) for text in case.references)
+        shown += sum(tokens(text) for text in (*case.references, *case.context))
         completion = reply_range(limit)
         prompt = (shown + completion[0], shown + completion[1], shown + completion[2])
         self.roles.setdefault("judge", RoleEstimate()).add((1, 1, tries), prompt, VERDICT)

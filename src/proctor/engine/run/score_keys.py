@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor import registry
 from proctor._moved import former
-from proctor.core.attempt import Attempt
+from proctor.core.attempt import CONTEXT, Attempt, brought
 from proctor.core.fingerprint import case_key, digest, score_key, scoring_key
 from proctor.core.rounds import scored_part
 from proctor.core.suite import Case, Criterion, Json, Spec
@@ -63,16 +63,28 @@ class ScoreKeys(ABC):
 
     def keys_of(self, case: Case, attempt: Attempt) -> dict[str, str]:
         """Return the score key of each criterion on an attempt, and cache nothing."""
+        own = brought(attempt) if attempt.notes or attempt.meta else {}
+        has_context = bool(case.context or own.get(CONTEXT))
         return {
             criterion.id: score_key(
-                self._scoring_key(case, criterion),
+                self._scoring_key(case, criterion, has_context=has_context),
                 scored_part(criterion, attempt),
                 apart=self.of(criterion).per_attempt,
                 noted=self.of(criterion).reads_notes,
                 whole=self._looks_at_attempts(criterion) or self.of(criterion).reads_usage,
+                brought=self._brought(criterion, attempt, own) if own else None,
             )
             for criterion in case.criteria
         }
+
+    def _brought(self, criterion: Criterion, attempt: Attempt, own: dict[str, Json]) -> Json:
+        """Return what enters a key of an attempt's own passages, unless its notes do so anyway."""
+        scorer = self.of(criterion)
+        if not scorer.reads_context:
+            return None
+        if not scorer.reads_notes:
+            return own
+        return {name: value for name, value in own.items() if not attempt.notes.get(name)}
 
     def version(self, spec: Spec) -> str:
         """Return the version of a scorer, as used in keys and signatures.
@@ -110,7 +122,7 @@ class ScoreKeys(ABC):
     def _judge_key(self) -> str:
         return digest(self.judge)
 
-    def _scoring_key(self, case: Case, criterion: Criterion) -> str:
+    def _scoring_key(self, case: Case, criterion: Criterion, *, has_context: bool) -> str:
         version = self.version(criterion.scorer)
         scorer = self.of(criterion)
         if tools := scorer.toolchain():
@@ -122,7 +134,8 @@ class ScoreKeys(ABC):
             if "case" in own.looks_at:
                 version += f"+case {case_key(case)}"
         if scorer.needs_judge:
-            version += f"+{self._judge_key}+{scorer.prompt_key(self.language)}"
+            prompts = scorer.context_prompt_key if has_context else scorer.prompt_key
+            version += f"+{self._judge_key}+{prompts(self.language)}"
         return _scoring_key(_Same(case), criterion.id, version)
 
 

@@ -138,7 +138,9 @@ def _prompts(suite: Suite, scorers: Scorers) -> str:
     for case in suite.cases:
         for criterion in case.criteria:
             with suppress(PluginError):
-                prompt_keys.add(scorers.of(criterion).prompt_key(suite.language))
+                scorer = scorers.of(criterion)
+                key = scorer.context_prompt_key if case.context else scorer.prompt_key
+                prompt_keys.add(key(suite.language))
         if case.dialogue != previous_dialogue:
             previous_dialogue = case.dialogue
             with suppress(PluginError):

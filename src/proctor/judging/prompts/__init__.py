@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 
@@ -159,16 +159,28 @@ def addressed_words(words: Words) -> str:
     return addressed(text, pen.used)
 
 
-def load(name: str, language: str = "en") -> Prompt:
-    """Return the prompt of a name in a language, in English where that language has none."""
+def load(name: str, language: str = "en", *, passages: bool = False) -> Prompt:
+    """Return the prompt of a name in a language, in English where that language has none.
+
+    With ``passages`` it has a place ``{{context}}`` before the answer, whose words are those of
+    the prompt ``judge_passages``.
+    """
     short = language.replace("_", "-").partition("-")[0].lower()
-    return _read(name, short if short in LANGUAGES else LANGUAGES[0])
+    known = short if short in LANGUAGES else LANGUAGES[0]
+    prompt = _read(name, known)
+    return _with_passages(prompt, _read("judge_passages", known)) if passages else prompt
 
 
-def keys_of(names: Iterable[str], language: str) -> str:
+def keys_of(names: Iterable[str], language: str, *, passages: bool = False) -> str:
     """Return one short hash of several prompts."""
-    keys = "|".join(load(name, language).key for name in sorted(names))
+    keys = "|".join(load(name, language, passages=passages).key for name in sorted(names))
     return hashlib.blake2b(keys.encode(), digest_size=6).hexdigest()
+
+
+def numbered(name: str, texts: Iterable[str], *, nothing: str = "") -> Transcript:
+    """Return texts of strangers that a judge speaks of by number: each between its own marks."""
+    entries = tuple((f"{name} {number}", text) for number, text in enumerate(texts, 1))
+    return Transcript(entries=entries, nothing=nothing)
 
 
 @cache
@@ -176,3 +188,13 @@ def _read(name: str, language: str) -> Prompt:
     text = files(__name__).joinpath(language, f"{name}.txt").read_text(encoding="utf-8").strip()
     key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
     return Prompt(name=name, language=language, text=text, key=key)
+
+
+@cache
+def _with_passages(prompt: Prompt, passages: Prompt) -> Prompt:
+    """Put the passages before the paragraph that shows the answer."""
+    paragraphs = prompt.text.split("\n\n")
+    place = next(i for i, words in enumerate(paragraphs) if "{{answer}}" in words)
+    paragraphs.insert(place, passages.text)
+    key = hashlib.blake2b(f"{prompt.key}+{passages.key}".encode(), digest_size=6).hexdigest()
+    return replace(prompt, text="\n\n".join(paragraphs), key=key)

@@ -16,6 +16,7 @@ _NAMES = (
     r"|assistants?|systems?|developers?|tools?|points?|info|shown|knowledge|texts?|first|second"
     r"|candidates?|extracted|choices|category|repl(?:y|ies)|responses?|prompts?|instructions?"
     r"|documents?|inputs?|judges?|examiners?|verdicts?|sys|inst|data|untrusted|strangers?"
+    r"|passages?|claims?|sentences?|citations?"
 )
 _GAP = r"[\s._*~|-]"
 _END = rf"e{_GAP}?n{_GAP}?d{_GAP}{{0,8}}[o0]{_GAP}?f"

@@ -7,13 +7,11 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel
 
 from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.passages import passages_of
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.judging import prompts
 from proctor.scorers.judged.asking_judge import Decision, Question, decide, unaskable
-
-NOTE = "context"
-"""Where an attempt notes the passages that its candidate was given, one text or a list."""
 
 
 class Correct(BaseModel):
@@ -40,6 +38,7 @@ class QaCorrectness(Scorer):
 
     version: ClassVar[str] = "2"
     reads_notes: ClassVar[bool] = True
+    reads_context: ClassVar[bool] = True
     needs_judge: ClassVar[bool] = True
     prompt: ClassVar[str] = "bench_correct"
 
@@ -80,6 +79,7 @@ class Hallucination(Scorer):
     version: ClassVar[str] = "2"
 
     reads_notes: ClassVar[bool] = True
+    reads_context: ClassVar[bool] = True
     needs_judge: ClassVar[bool] = True
 
     tries: int = 3
@@ -109,9 +109,7 @@ class Hallucination(Scorer):
 
 def context_of(ctx: ScoreContext) -> str:
     """Return the passages of an attempt: its own where it notes some, else those of the case."""
-    noted = ctx.attempt.notes.get(NOTE) or ()
-    own = [noted] if isinstance(noted, str) else [str(text) for text in noted]
-    return "\n\n".join(own or ctx.context)
+    return "\n\n".join(passage.text for passage in passages_of(ctx.case, ctx.attempt))
 
 
 def _without_context() -> Score:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from proctor.contracts.judge import Ruling, Tie
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.exchange import Usage
 from proctor.core.fingerprint import plain
+from proctor.core.passages import passages_of
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.errors import JudgeError
@@ -38,6 +39,8 @@ class Question:
     salt: str = ""
     out_of: float | None = 1.0
     detail: Mapping[str, Json] = field(default_factory=dict)
+    passages: bool = False
+    """Whether the prompt also shows passages, which ``untrusted`` has as ``context``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,21 @@ def unaskable(tries: int, **texts: str) -> Iterable[str]:
             yield f"the {name} is empty"
 
 
+def with_passages(question: Question, ctx: ScoreContext) -> Question:
+    """Add the passages of the answer, or of the case, where there are any.
+
+    Those of an answer that cannot be read are not shown: scorers of passages say what is wrong.
+    """
+    try:
+        passages = passages_of(ctx.case, ctx.attempt)
+    except ValueError:
+        passages = ()
+    if not passages:
+        return question
+    shown = prompts.numbered("passage", [passage.text for passage in passages])
+    return replace(question, untrusted={**question.untrusted, "context": shown}, passages=True)
+
+
 async def decide(
     ctx: ScoreContext, question: Question, meaning: Callable[[Any], Decision]
 ) -> Score:
@@ -64,7 +82,7 @@ async def decide(
     if ctx.judge is None:
         words = "there is no judge to ask (fix: name one with --judge)"
         return Score.failed(words, out_of=question.out_of)
-    prompt = prompts.load(question.prompt, ctx.language)
+    prompt = prompts.load(question.prompt, ctx.language, passages=question.passages)
     try:
         ruling = await ctx.judge.ask(
             (prompt.message(question.trusted, question.untrusted, ctx.marks),),

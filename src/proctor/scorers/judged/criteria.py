@@ -11,7 +11,14 @@ from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.judging import prompts
-from proctor.scorers.judged.asking_judge import Correctness, Decision, Question, decide, unaskable
+from proctor.scorers.judged.asking_judge import (
+    Correctness,
+    Decision,
+    Question,
+    decide,
+    unaskable,
+    with_passages,
+)
 from proctor.scorers.maths.comparing import library_versions, missing_library, score_of
 from proctor.scorers.text.final_answer import extracted
 
@@ -27,13 +34,19 @@ class YesNo(BaseModel):
 
 @dataclass(frozen=True)
 class Judged(Scorer):
-    """Pass when a judge finds that the answer fulfils a criterion in the suite's own words."""
+    """Pass when a judge finds that the answer fulfils a criterion in the suite's own words.
+
+    The judge is shown the passages of the answer, or of the case, where there are any; with
+    ``context: false`` it is not.
+    """
 
     version: ClassVar[str] = "2"
     needs_judge: ClassVar[bool] = True
+    reads_context: ClassVar[bool] = True
 
     question: str
     tries: int = 3
+    context: bool = True
 
     async def score(self, ctx: ScoreContext) -> Score:
         question = Question(
@@ -42,12 +55,16 @@ class Judged(Scorer):
             untrusted={**_around(ctx), "criterion": self.question},
             tries=self.tries,
         )
+        question = with_passages(question, ctx) if self.context else question
         return await decide(
             ctx, question, lambda it: Decision(points=float(it.result == "yes"), reason=it.reason)
         )
 
     def prompt_key(self, language: str) -> str:
         return prompts.keys_of(["judge_yes_no"], language)
+
+    def context_prompt_key(self, language: str) -> str:
+        return prompts.keys_of(["judge_yes_no"], language, passages=self.context)
 
     def problems(self) -> Iterable[str]:
         return unaskable(self.tries, question=self.question)
@@ -147,6 +164,7 @@ class Rating(Scorer):
     Where it counts, ``scale`` says how: ``share``, the rating out of the highest, so that the
     lowest is worth something (1 of 5 counts 20 %); ``range``, what it is above the lowest out of
     the whole range, so that the lowest is worth nothing (1 of 5 counts 0 %, 3 of 5 counts 50 %).
+    The judge is shown the passages of the answer, or of the case, unless ``context`` is false.
     """
 
     version: ClassVar[str] = "2"
@@ -155,6 +173,7 @@ class Rating(Scorer):
     needs_judge: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
     rates: ClassVar[bool] = True
+    reads_context: ClassVar[bool] = True
 
     question: str
     low: int = 1
@@ -162,6 +181,7 @@ class Rating(Scorer):
     counts: bool = False
     tries: int = 3
     scale: Literal["share", "range"] = "share"
+    context: bool = True
 
     async def score(self, ctx: ScoreContext) -> Score:
         question = Question(
@@ -172,6 +192,7 @@ class Rating(Scorer):
             tries=self.tries,
             out_of=self.full_marks,
         )
+        question = with_passages(question, ctx) if self.context else question
         return await decide(ctx, question, self._meaning)
 
     def _meaning(self, verdict: Any) -> Decision:
@@ -201,6 +222,9 @@ class Rating(Scorer):
 
     def prompt_key(self, language: str) -> str:
         return prompts.keys_of(["judge_rating"], language)
+
+    def context_prompt_key(self, language: str) -> str:
+        return prompts.keys_of(["judge_rating"], language, passages=self.context)
 
     def problems(self) -> Iterable[str]:
         if self.low >= self.high:

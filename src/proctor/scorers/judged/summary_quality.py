@@ -33,6 +33,7 @@ class SummaryQuality(Scorer):
 
     version: ClassVar[str] = "2"
     needs_judge: ClassVar[bool] = True
+    verdicts: ClassVar[int] = 2
     prompt: ClassVar[str] = "bench_summary"
 
     tries: int = 3

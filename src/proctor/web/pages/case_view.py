@@ -7,6 +7,7 @@ from typing import Any
 
 from proctor.core.attempt import TRACEBACK
 from proctor.core.fingerprint import plain
+from proctor.core.passages import own_passages
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.score import Score
@@ -97,7 +98,7 @@ def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
         "error": attempt.error,
         "traceback": str(attempt.notes.get(TRACEBACK, "")),
         "seconds": attempt.seconds,
-        "context": [pieces(str(text), most=most) for text in _listed(attempt.notes, "context")],
+        "context": [pieces(text, most=most) for text in own_passages(attempt)],
         "turns": [
             _message(message, most, spans if place == last else ())
             for place, message in enumerate(attempt.messages)

@@ -1,0 +1,1 @@
+"""Scorers of what was retrieved, by ids and without a judge."""
