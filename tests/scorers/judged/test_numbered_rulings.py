@@ -1,11 +1,13 @@
 """Rulings by number: complete ones are read, several become one, and ties are seen."""
 
+import re
 from typing import Any
 
 import pytest
 
 from proctor.judging.folding import divided, fold
 from proctor.judging.parsing import UnreadableReply, read, shape_of
+from proctor.judging.prompts import load
 from proctor.scorers.judged.numbered_rulings import ListedClaims, rulings_on
 
 CHOICES = ("supported", "contradicted", "not said")
@@ -72,6 +74,14 @@ def test_most_verdicts_decide_and_a_tie_says_the_least(
     assert folded.in_order[0].reason == f"{expected[0]} 1"
     assert TWO.divided_numbers(given) == tied
     assert divided(given) is bool(tied)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_example_in_the_prompt_is_no_list_of_claims(language: str) -> None:
+    shown = re.search(r'\{"claims": .*\}', load("rag_claims", language).text)
+    assert shown is not None
+    with pytest.raises(UnreadableReply, match="the words of the example"):
+        read(shown[0], ListedClaims)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,20 @@ from pydantic import BaseModel, create_model, model_validator
 
 from proctor.contracts.judge import FoldedVerdict
 
+_EXAMPLES = frozenset({"the first claim", "the second claim", "第一条说法", "第二条说法"})
+"""What the prompts write in the place of claims; weak judges repeat it."""
+
 
 class ListedClaims(FoldedVerdict, BaseModel):
     """The claims that a text makes, each in a sentence of its own."""
 
     claims: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _own(self) -> Self:
+        if any(claim.strip().rstrip(".。").lower() in _EXAMPLES for claim in self.claims):
+            raise ValueError("these are the words of the example, and not the claims of the text")
+        return self
 
     @classmethod
     def folded(cls, verdicts: Sequence[Self]) -> Self:
