@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from proctor.core.suite import ToolCall
 from proctor.testing import Answer, FakeServer, Fault, Rule
 
 SUITE = """\
@@ -14,8 +15,40 @@ cases:
   - {id: sum, ask: "17 + 25?", criteria: {number: 42}}
   - {id: polite, ask: Say please., criteria: [{judged: It is polite.}]}
   - {id: rude, ask: Be rude., criteria: [{judged: It is polite.}]}
+  - id: warmer
+    ask: Which is warmer, Paris or Oslo?
+    tools:
+      - name: get_weather
+        parameters: {type: object, properties: {city: {type: string}}, required: [city]}
+    tool_results:
+      - {name: get_weather, arguments: {city: Paris}, result: {celsius: 21}}
+      - {name: get_weather, arguments: {city: Oslo}, result: {celsius: 9}}
+    criteria:
+      - exact_match: true
+      - tool_calls:
+          - {name: get_weather, arguments: {city: Paris}}
+          - {name: get_weather, arguments: {city: Oslo}}
+    references: Paris
+  - id: shaped
+    ask: Give the sum as an object.
+    response_format: {type: object, properties: {sum: {type: number}}, required: [sum]}
+    criteria: {json_equal: {value: {sum: 42}}}
 """
-WORDS = {"France": "Paris.", "17 + 25": "It is 41.", "please": "Please!", "rude": "Go away."}
+WORDS = {
+    "France": "Paris.",
+    "17 + 25": "It is 41.",
+    "please": "Please!",
+    "rude": "Go away.",
+    "celsius": "Paris",
+    "as an object": '{"sum": 42}',
+}
+CITIES = tuple(ToolCall(name="get_weather", arguments={"city": city}) for city in ("Paris", "Oslo"))
+SIGNED = {
+    "openai-chat": "",
+    "openai-responses": "sealed-",
+    "anthropic": "fake",
+    "gemini": "signed-",
+}
 REFUSALS = {
     "openai-chat": ("temperature", "response_format"),
     "openai-responses": ("temperature", "text.format"),
@@ -31,6 +64,11 @@ def script(messages: list[Any], body: Any) -> Answer:
         result = "no" if "Go away" in text else "yes"
         verdict = json.dumps({"reason": "So it is.", "result": result})
         return Answer(verdict, thinking="Hm.", tokens=(500, 50), reasoning_tokens=20)
+    if "warmer" in text and "celsius" not in text:
+        return Answer(
+            None, thinking="Hm.", tokens=(100, 40), cached_tokens=60, reasoning_tokens=30,
+            tool_calls=CITIES,
+        )  # fmt: skip
     said = next(word for question, word in WORDS.items() if question in text)
     return Answer(said, thinking="Hm.", tokens=(100, 40), cached_tokens=60, reasoning_tokens=30)
 
@@ -58,13 +96,15 @@ def test_the_same_marks_through_each(cli: Any, provider: str, troubled: bool) ->
         again = cli.json("run", "suite.yaml", *options, "--name", "again")
         assert len(server.finished()) == calls
     assert {case["id"]: case["value"] for case in done["cases"]} == {
-        "capital": 1.0, "sum": 0.0, "polite": 1.0, "rude": 0.0,
+        "capital": 1.0, "sum": 0.0, "polite": 1.0, "rude": 0.0, "warmer": 1.0, "shaped": 1.0,
     }  # fmt: skip
-    assert done["totals"]["rate"] == again["totals"]["rate"] == 0.5
+    assert done["totals"]["rate"] == again["totals"]["rate"] == pytest.approx(4 / 6)
     assert planned["usage"]["calls"] == 0
     candidate = done["usage"]["roles"]["candidate"]
-    assert (candidate["prompt_tokens"], candidate["cached_tokens"]) == (400, 240)
-    assert candidate.get("reasoning_tokens", 0) == (0 if provider == "anthropic" else 120)
+    assert (candidate["prompt_tokens"], candidate["cached_tokens"]) == (700, 420)
+    assert candidate.get("reasoning_tokens", 0) == (0 if provider == "anthropic" else 210)
     cached = 0.1 if provider == "anthropic" else 1.0
-    expected = (160 * 10 + 240 * 10 * cached + 160 * 20) / 1e6
+    expected = (280 * 10 + 420 * 10 * cached + 280 * 20) / 1e6
     assert candidate["cost"] == pytest.approx(expected)
+    told = next(json.dumps(call.body) for call in server.finished() if "celsius" in str(call.body))
+    assert SIGNED[provider] in told, "thinking goes back with the results"

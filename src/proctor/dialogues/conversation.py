@@ -43,6 +43,8 @@ class Conversation:
     finish: str = ""
     thinking: str = ""
     """What was thought before the last reply."""
+    carried: Mapping[str, Json] = field(default_factory=dict)
+    """What the provider wants back unchanged with the last reply."""
     truncated: list[int] = field(default_factory=list)
     usage: dict[str, Usage] = field(default_factory=dict)
     seconds: float | None = None
@@ -78,7 +80,7 @@ class Conversation:
             if self.failed_as is None:
                 error.so_far = self.attempt(AttemptStatus.ERROR, {}, str(error))
                 raise
-            self.finish, self.thinking = "", ""
+            self.finish, self.thinking, self.carried = "", "", {}
             return self._record_reply(self.failed_as)
         self._took(reply)
         text = reply.text
@@ -160,12 +162,13 @@ class Conversation:
                 content=text,
                 thinking=self.thinking,
                 tool_calls=_told_apart(calls, self.turn),
+                carried=self.carried,
             )
         )
         return text
 
     def _count(self, reply: Reply) -> None:
-        self.finish, self.thinking = reply.finish, reply.thinking
+        self.finish, self.thinking, self.carried = reply.finish, reply.thinking, reply.carried
         self.spend("candidate", reply.usage)
         if reply.seconds is not None:
             self.seconds = (self.seconds or 0.0) + reply.seconds

@@ -420,7 +420,11 @@ def usage_line(usage: Mapping[str, Json]) -> str:
     money = "" if cost is None else f", ${cost:,.4f}"
     shares = [f"{n['calls']:,} {role}" for role, n in usage.get("roles", {}).items()]
     roles = f" ({', '.join(shares)})" if shares else ""
-    return f"Calls: {usage['calls']:,}{roles}, tokens in {tokens_in:,}, out {tokens_out:,}{money}"
+    cached, thought = usage.get("cached_tokens"), usage.get("reasoning_tokens")
+    read = f" ({cached:,} cached)" if cached else ""
+    thinking = f" ({thought:,} reasoning)" if thought else ""
+    tokens = f"tokens in {tokens_in:,}{read}, out {tokens_out:,}{thinking}"
+    return f"Calls: {usage['calls']:,}{roles}, {tokens}{money}"
 
 
 def _part(group: Group, totals: Group) -> float | None:
