@@ -1,6 +1,7 @@
 """Write the pages and the picture that are generated from the code; run by ``make docs``."""
 
 import inspect
+import json
 import os
 import pty
 import re
@@ -18,6 +19,7 @@ import click
 from proctor import registry
 from proctor.cli.main import COMMANDS, cli
 from proctor.cli.options import GroupedHelp
+from proctor.cli.run_from_file import run_file_schema
 from proctor.contracts.scorer import Scorer
 
 DOCS = Path(__file__).resolve().parent
@@ -54,7 +56,11 @@ def anchor(name: str) -> str:
 
 def pages() -> dict[str, str]:
     """Return the generated pages by name."""
-    return {"cli.md": cli_page(), "scorers.md": scorers_page()}
+    return {
+        "cli.md": cli_page(),
+        "scorers.md": scorers_page(),
+        "run-file.schema.json": json.dumps(run_file_schema(), indent=2, ensure_ascii=False) + "\n",
+    }
 
 
 def scorers_page() -> str:

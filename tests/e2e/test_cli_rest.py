@@ -179,7 +179,8 @@ def test_init_gives_a_suite_that_runs(cli: Any) -> None:
     made = cli.json("run", "mine/suite.yaml", "--answers", "mine/answers.jsonl")
     assert made["totals"]["cases"] == 3
     assert "--force" in cli("init", "mine", code=2).stderr
-    assert len(cli.json("init", "mine", "--force")["wrote"]) == 2
+    assert len(cli.json("init", "mine", "--force")["wrote"]) == 3
+    assert cli.json("check", "mine/run.yaml")["cases"] == 3
 
 
 def test_demo(cli: Any) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import (
+    from_run_file,
     json_option,
     suite_options,
     suite_options_of_dialects,
@@ -39,7 +40,7 @@ def check(**options: Any) -> int:
     from proctor.errors import SuiteError
 
     deep, as_json = options.pop("deep"), options.pop("as_json")
-    settings = suite_settings(options)
+    settings = suite_settings(from_run_file(options))
     name = str(settings.path)
     try:
         checked_suites = [

@@ -23,6 +23,7 @@ from proctor.engine.run.settings import (
 from proctor.io.search_paths import trust_folders
 
 if TYPE_CHECKING:
+    from proctor.cli.run_from_file import WrittenModel
     from proctor.contracts.model import ModelChoice
 
 GROUPS: dict[str, Sequence[str]] = {
@@ -503,6 +504,30 @@ def _moved(flags: str, setting: str, kind: str, place: str) -> Callable[[Command
     )
 
 
+def is_run_file(path: Path) -> bool:
+    """Tell by a first look whether a file has the key ``suite`` and no cases."""
+    if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
+        return False
+    import re
+
+    try:
+        with path.open("rb") as file:
+            text = file.read(64 * 1024).decode("utf-8", "ignore")
+    except OSError:
+        return False
+    keys = set(re.findall(r"^[\"']?(suite|cases)[\"']?\s*:", text, re.M))
+    return keys == {"suite"}
+
+
+def from_run_file(options: dict[str, Any]) -> dict[str, Any]:
+    """Complete a command's options by those of a run file, where one stands for the suite."""
+    if not is_run_file(options["spec"]):
+        return options
+    from proctor.cli.run_from_file import with_run_file
+
+    return with_run_file(options)
+
+
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
     spec = options.pop("spec")
@@ -619,8 +644,11 @@ def _model_options(options: dict[str, Any]) -> dict[str, Any]:
     return {**model_options, "access": Access(credentials=(sent,))}
 
 
-def _choice(text: str, model_options: dict[str, Any]) -> "ModelChoice":
+def _choice(text: "str | WrittenModel", model_options: dict[str, Any]) -> "ModelChoice":
     from proctor.contracts.model import ModelChoice
+
+    if not isinstance(text, str):
+        return text.choice(model_options)
 
     parse_model(text)
     return ModelChoice(spec=text, **model_options)

@@ -6,6 +6,7 @@ import click
 
 from proctor.cli.options import (
     GroupedHelp,
+    from_run_file,
     json_option,
     run_options,
     run_settings,
@@ -38,6 +39,8 @@ def plan(**options: Any) -> int:
     from proctor.errors import StoreError
     from proctor.store.store import Store
 
+    options = from_run_file(options)
+    options.pop("reports", None)
     as_json, url = options.pop("as_json"), options.pop("store")
     several = run_settings(options)
     try:

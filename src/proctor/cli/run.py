@@ -9,6 +9,7 @@ import click
 
 from proctor.cli.options import (
     GroupedHelp,
+    from_run_file,
     json_option,
     parts_option,
     run_options,
@@ -21,6 +22,7 @@ from proctor.cli.options import (
 
 if TYPE_CHECKING:
     from proctor.cli.run_files import RunFiles
+    from proctor.cli.run_from_file import WrittenReport
     from proctor.contracts.report import Layout, Report
     from proctor.engine.compare.against import Against
     from proctor.engine.run.evaluate import Outcome
@@ -70,6 +72,7 @@ def run(**options: Any) -> int:
     Example:
       proctor run suite.yaml --model openai:gpt-4o-mini --judge openai:gpt-4o
       proctor run suite.yaml --model local:smollm2 --attempts 3 --temperature 0.7
+      proctor run exam.yaml    (a run file: suite, models, judges, gates)
       proctor run suite.yaml --answers answers.jsonl
       proctor run suite.yaml --answers responses/gpt-4 --by lang --json
       proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
@@ -78,6 +81,8 @@ def run(**options: Any) -> int:
     from proctor.registry import find
     from proctor.store.store import Store
 
+    options = from_run_file(options)
+    reports = options.pop("reports", ())
     by, cases, texts = (options.pop(name) for name in ("by", "cases", "texts"))
     files = _run_files(options)
     margin = options.get("margin")
@@ -113,6 +118,7 @@ def run(**options: Any) -> int:
             _print_beside(views, store, earlier if reference and several[0].stop is None else ())
         if files is not None:
             files.write(views, results, earlier, quiet=as_json)
+        _write_reports(views, reports, quiet=as_json)
         if layout is not None:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
@@ -129,6 +135,14 @@ def _print_beside(views: list[Any], store: "Store", earlier: "Sequence[Against |
         from proctor.cli.earlier_run import print_earlier
 
         print_earlier(earlier)
+
+
+def _write_reports(views: list[Any], reports: "Sequence[WrittenReport]", *, quiet: bool) -> None:
+    """Write the reports that a run file asks for."""
+    if reports:
+        from proctor.cli.run_from_file import write_reports
+
+        write_reports(views, reports, quiet=quiet)
 
 
 def _run_files(options: dict[str, Any]) -> "RunFiles | None":

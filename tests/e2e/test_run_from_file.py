@@ -1,0 +1,144 @@
+"""Run files: their keys are the options of ``run``, and the command line wins."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from json_schema import fits
+from proctor.cli.options import is_run_file
+from proctor.cli.run_from_file import RunFile, run_file_schema
+from proctor.errors import SuiteError
+from proctor.io.yaml_files import read_yaml
+from proctor.testing import FakeServer
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITE = """\
+name: quiz
+prompts: {plain: "{{question}}", kind: "Please: {{question}}"}
+cases:
+  - {id: a, vars: {question: one}, reference: one}
+"""
+
+
+def written(small: Any, text: str) -> None:
+    (small.folder / "quiz.yaml").write_text(SUITE)
+    (small.folder / "exam.yaml").write_text(text)
+
+
+def test_a_run_for_each_prompt_and_model(small: Any) -> None:
+    small.env["PROCTOR_TEST_KEY"] = "k-123"
+    with FakeServer("one", roles={"b": "two"}) as server:
+        written(
+            small,
+            f"""\
+suite: quiz.yaml
+models:
+  - openai:m@{server.url}
+  - model: openai:n
+    url: {server.url_of("b")}
+    key_env: PROCTOR_TEST_KEY
+    temperature: 0.5
+    stop: END
+    extra: {{user: me}}
+sampling: {{temperature: 0, max_tokens: 9}}
+gates: rate >= 0.5
+reports: {{format: md, path: out/report.md}}
+""",
+        )
+        done = small.here("run", "exam.yaml", "--json")
+        assert done.returncode == 1
+        runs = json.loads(done.stdout)["runs"]
+        bodies = {call.body["model"]: call.body for call in server.calls}
+        assert bodies["m"]["temperature"] == 0
+        assert (bodies["n"]["temperature"], bodies["n"]["stop"], bodies["n"]["user"]) == (
+            0.5,
+            ["END"],
+            "me",
+        )
+        assert bodies["n"]["max_tokens"] == 9
+        again = small.here("run", "exam.yaml", "--temperature", "1", "--prompt", "plain", "--json")
+        assert {call.body["temperature"] for call in server.calls[4:]} == {1.0}
+        assert len(json.loads(again.stdout)["runs"]) == 2
+    assert [run["totals"]["rate"] for run in runs] == [1.0, 1.0, 0.0, 0.0]
+    names = sorted(path.name for path in (small.folder / "out").iterdir())
+    assert names[0] == "report-quiz-openai-m+kind.md"
+    stored = (small.folder / ".proctor" / "proctor.db").read_bytes()
+    assert b"k-123" not in stored
+
+
+def test_keys_of_the_environment_do_not_go_where_a_file_says(small: Any) -> None:
+    small.env["OPENAI_API_KEY"] = "k-456"
+    with FakeServer("one", key="k-456") as server:
+        written(small, f"suite: quiz.yaml\nmodels: openai:m@{server.url}\nprompts: plain\n")
+        assert small.here("run", "exam.yaml").returncode != 0
+        named = f"model: openai:m\n  url: {server.url}\n  key_env: OPENAI_API_KEY"
+        written(small, f"suite: quiz.yaml\nmodels:\n  {named}\nprompts: plain\n")
+        assert small.here("run", "exam.yaml").returncode == 0
+
+
+def test_the_command_line_names_another_candidate(small: Any) -> None:
+    suite = next(small.folder.glob("*.yaml")).name
+    text = f"suite: {suite}\nmodels: openai:m@http://127.0.0.1:9/v1\nattempts: 1\n"
+    (small.folder / "exam.yaml").write_text(text)
+    assert small.here("check", "exam.yaml").returncode == 0
+    answers = next(small.folder.glob("*.jsonl")).name
+    done = small.here("run", "exam.yaml", "--answers", answers, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["totals"]["attempts"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("modles: x", "1:1: error: unknown key 'modles' (at modles)"),
+        ("models: [{model: 'openai:a', temprature: 1}]", "did you mean 'temperature'"),
+        ("models: [{name: x}]", "a model is named, or a mapping with the key 'model'"),
+        ("models: gpt", "does not say whose model it is"),
+        ("models: nobody:x", "'nobody'"),
+        ("models: [{model: 'openai:a', key_env: sk-123}]", "the name of an environment variable"),
+        ("models: [{model: 'openai:a', stop: 1}]", "'stop' is a text"),
+        ("models: [{model: 'openai:a', extra: 1}]", "'extra' is a mapping"),
+        ("models: [{model: 'openai:a', temperature: hot}]", "'hot' is not a valid float"),
+        ("attempts: many", "'many' is not a valid"),
+        ("attempts: [1, 2]", "'attempts' is one value"),
+        ("offline: perhaps", "'offline' is true or false"),
+        ("panel: mode", "'mode' is not one of"),
+        ("sampling: 3", "'sampling' is a mapping"),
+        ("sampling: {temprature: 3}", "did you mean 'temperature'"),
+        ("prompts: {p: '{{a.b}}'}", "expected }} instead of"),
+        ("reports: [{format: pdf, path: x}]", "there is no format 'pdf'"),
+        ("reports: [x]", "a report has a 'format' and a 'path'"),
+        ("allow_import: true", "a run file cannot set 'allow_import'"),
+        ("json: true", "a run file cannot set 'json'"),
+        ("suite: 3", "'suite' is the path of a suite"),
+    ],
+)
+def test_mistakes_have_their_place(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "exam.yaml"
+    path.write_text(text + ("" if text.startswith("suite") else "\nsuite: quiz.yaml") + "\n")
+    assert is_run_file(path)
+    with pytest.raises(SuiteError) as caught:
+        RunFile.read(path)
+    assert expected in str(caught.value)
+
+
+def test_a_suite_is_no_run_file(tmp_path: Path) -> None:
+    for name, text in (
+        ("a.yaml", SUITE),
+        ("b.yaml", "suite: x\ncases: []\n"),
+        ("c.jsonl", "suite: x"),
+    ):
+        (tmp_path / name).write_text(text)
+        assert not is_run_file(tmp_path / name)
+
+
+def test_the_published_schema_is_the_current_one(tmp_path: Path) -> None:
+    published = json.loads((ROOT / "docs" / "run-file.schema.json").read_text(encoding="utf-8"))
+    assert published == json.loads(json.dumps(run_file_schema())), (
+        "write json.dumps(run_file_schema(), indent=2) to docs/run-file.schema.json"
+    )
+    template = read_yaml(ROOT / "src" / "proctor" / "starter" / "template" / "run.yaml").data
+    assert fits(template, published)
+    assert not fits({"suite": "x", "modles": "y"}, published)
