@@ -13,7 +13,14 @@ from proctor.cli.init import TEMPLATES
 
 FOLDER = Path(str(files("proctor.starter"))) / "templates"
 # What comes out: a template shows a right answer, and one that is wrong for a reason to look at.
-RATES = {"agent": "100.00%", "chat": "83.33%", "code": "66.67%", "judge": "66.67%"}
+RATES = {
+    "agent": "100.00%",
+    "chat": "83.33%",
+    "code": "66.67%",
+    "judge": "66.67%",
+    "rag": "66.67%",
+    "tools": "87.50%",
+}
 SANDBOXED = ("agent", "code")
 
 

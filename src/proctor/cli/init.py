@@ -11,7 +11,7 @@ from proctor.cli.options import json_option
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-TEMPLATES = ("agent", "chat", "code", "judge")
+TEMPLATES = ("agent", "chat", "code", "judge", "rag", "tools")
 _COMMANDS = re.compile(r"^```bash\n(.*?)^```$", re.M | re.S)
 
 
@@ -34,6 +34,8 @@ def init(folder: Path, template: str | None, force: bool, as_json: bool) -> None
     chat   a conversation of several turns
     code   programs that a model writes, and their tests
     judge  statements that a judge holds against the answers
+    rag    passages that were found, and answers from them
+    tools  tool calls with their arguments, results for them, and JSON by a schema
 
     \b
     Example:
