@@ -1,6 +1,7 @@
 """``Grader`` from scripts, threads, coroutines and forks; and what is left of it when it is killed."""
 
 import asyncio
+import json
 import os
 import pickle
 import signal
@@ -17,6 +18,7 @@ import pytest
 from level import LEVEL
 from proctor import GradedOutput, Grader, ProctorError, Suite
 from proctor.api.grader import reading_of
+from proctor.testing import FakeServer
 
 QUIZ = """\
 name: quiz
@@ -163,6 +165,24 @@ def test_a_judge_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
     path.write_text("name: j\ncases:\n  - {id: a, ask: Hi, criteria: {rubric: It is polite}}\n")
     with pytest.raises(ProctorError, match="judge"):
         Grader(path)
+
+
+def test_a_judge_is_asked_and_what_it_does_not_say_is_no_score(tmp_path: Path) -> None:
+    path = tmp_path / "judged.yaml"
+    path.write_text("name: j\ncases:\n  - {id: a, ask: Hi, criteria: {rubric: It is polite}}\n")
+
+    def verdict(messages: list[Any], body: Any) -> str:
+        if "silent" in str(messages):
+            return "I would rather not say."
+        return json.dumps({"criteria_met": "thanks" in str(messages), "explanation": "read"})
+
+    with (
+        FakeServer(verdict) as server,
+        Grader(path, judge=f"openai:j@{server.url}", concurrency=8) as grader,
+    ):
+        good, bad, none = grader.score([("a", "thanks"), ("a", "go away"), ("a", "silent")])
+    assert (good.value, bad.value, none.value) == (1.0, 0.0, None)
+    assert "no readable verdict" in none.why
 
 
 LOOP = """\
