@@ -131,6 +131,18 @@ def test_a_suite_in_memory_is_as_good_as_a_file(quiz: Path) -> None:
         assert values(grader.score(PAIRS)) == VALUES
 
 
+def test_cases_may_be_a_list(quiz: Path) -> None:
+    rows = [{"id": "a", "ask": "?"}, {"id": "b", "ask": "?", "criteria": {"number": 42}}]
+    with Grader(rows, criteria={"contains": "Paris"}) as grader:
+        assert values(grader.score([("a", "Paris"), ("b", "42"), ("b", "Paris")])) == [1, 1, 0]
+        cases = list(grader.suite.cases)
+    with Grader(cases) as grader:
+        assert grader.score_one("a", "Rome").value == 0.0
+    for wrong in (7, [], [7]):
+        with pytest.raises(ProctorError, match="cases are a path"):
+            Grader(wrong)
+
+
 def test_a_copy_works_in_another_process(grader: Grader) -> None:
     with pickle.loads(pickle.dumps(grader)) as copy:
         assert values(copy.score(PAIRS)) == VALUES

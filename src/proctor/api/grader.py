@@ -7,7 +7,7 @@ import os
 import queue
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from itertools import count
@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
-from proctor.core.suite import Spec, Suite
+from proctor.core.suite import Case, Spec, Suite
 from proctor.engine.grading.graded_output import GradedOutput, Output
 from proctor.engine.grading.open_grading import GradingSettings, open_grading
 from proctor.engine.grading.output_grading import GradingLimits, OutputGrading, SlowOutput
@@ -356,7 +356,32 @@ def reading_of(
         return read_suite.read(settings), settings
     if isinstance(cases, Suite):
         return Reading(suite=cases), SuiteSettings.of(cases)
-    raise UsageError(f"cases are a path or a Suite, not {type(cases).__name__}")
+    entries = list(cases) if isinstance(cases, Iterable) else []
+    if entries and all(isinstance(entry, Case) for entry in entries):
+        suite = Suite(name="cases", cases=tuple(entries))
+        return Reading(suite=suite), SuiteSettings.of(suite)
+    if entries and all(isinstance(entry, Mapping) for entry in entries):
+        reading = _reading_of_mappings(entries, criteria)
+        return reading, SuiteSettings.of(reading.suite)
+    raise UsageError(
+        "cases are a path, a Suite, or a list of mappings in the native format or of Cases, not"
+        f" {type(cases).__name__}"
+    )
+
+
+def _reading_of_mappings(entries: "Sequence[Mapping[str, Any]]", criteria: Any) -> "Reading":
+    """Read cases as the native format has them; criteria serve those that have none."""
+    import json
+    import tempfile
+
+    from proctor.engine.run import read_suite
+
+    served = {} if criteria is None else {"criteria": criteria}
+    written = [{**served, **entry} for entry in entries]
+    with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
+        path = Path(folder) / "cases.yaml"
+        path.write_text(json.dumps({"name": "cases", "cases": written}), encoding="utf-8")
+        return read_suite.read(SuiteSettings(path=path))
 
 
 def _cache(cache: str | Path | bool) -> str | None:
