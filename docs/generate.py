@@ -36,6 +36,10 @@ ENVIRONMENT = {
     "PROCTOR_FONTS": "a folder with fonts for charts ([battles and charts](battles.md#charts))",
     "PROCTOR_VIEW_TOKEN": "like `--token` of `proctor view`,"
     " but hidden from other users of the machine",
+    "PROCTOR_SERVE_TOKEN": "the token that clients of `proctor serve` must send"
+    " ([grading](grading.md))",
+    "PROCTOR_TEXTS": "`0`: like `--no-texts`, for every command with `--json`"
+    " ([results](results.md))",
     "PROCTOR_PROXY_SECRET": "like `--secret` of `proctor proxy`,"
     " but hidden from other users of the machine",
     "PROCTOR_PARTS": "the folder or address of the files of"

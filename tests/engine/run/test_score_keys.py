@@ -80,6 +80,11 @@ SCORERS: dict[str, Rests] = {
     "faithfulness": Rests(prompts=("rag_claims", "rag_support"), context=True),
     "hallucination": Rests(prompts=("bench_hallucination",), notes=True, context=True),
     "hedging_language": Rests(packages=TORCH, encoder="model"),
+    "imported": Rests({"metric": "accuracy"}),
+    "instructions": Rests({"instructions": [{"kind": "punctuation:no_comma"}]}),
+    "is_json": Rests(),
+    "json_equal": Rests({"value": 1}),
+    "json_schema": Rests({"schema": {"type": "object"}}),
     "judged": Rests(
         {"question": "Is it?"}, prompts=("judge_yes_no", "judge_passages"), context=True
     ),
@@ -121,6 +126,7 @@ SCORERS: dict[str, Rests] = {
     "summary_quality": Rests(prompts=("bench_summary",)),
     "text_metrics": Rests({"compat": "original"}, packages=("jieba", "rjieba")),
     "token_f1": Rests(),
+    "tool_calls": Rests({"calls": ["x"]}),
     "unieval": Rests({"dimensions": ["summarization-fluency"]}, packages=TORCH),
     "unit_tests": Rests(
         {"tests": [{"content": "import numpy\nassert f()"}]},
@@ -265,10 +271,16 @@ def _other(value: Any) -> Any:
         return {"maths": "choice", "original": ""}.get(value, f"{value}\n# other")
     if isinstance(value, bool | int):
         return not value if isinstance(value, bool) else value + 1
+    if isinstance(value, dict):
+        return {**value, "type": "array"}
     if isinstance(value[0], str):
         other = {"x": "y", "summarization-fluency": "summarization-coherence"}
         return [other[value[0]]]
-    return [{"content": "assert f() == 2"}]
+    others = {
+        "content": "assert f() == 2",
+        "kind": "change_case:english_lowercase",
+    }
+    return [{name: others[name] for name in value[0]}]
 
 
 @pytest.mark.parametrize(
