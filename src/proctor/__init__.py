@@ -8,7 +8,13 @@ from proctor.version import __version__
 
 if TYPE_CHECKING:
     from proctor.api import rewards
+    from proctor.api.case_views import AttemptView, CaseView
+    from proctor.api.cases import load_suite
+    from proctor.api.comparing import ComparedRuns, compare
+    from proctor.api.evaluate import aevaluate, evaluate
     from proctor.api.grader import GradedOutput, Grader
+    from proctor.api.plain_scorers import scorer
+    from proctor.api.results import RunResult, Store
     from proctor.contracts.dialect import Dialect, Reading
     from proctor.contracts.executor import Executor
     from proctor.contracts.measure import Measure, MeasureSums, SummedMeasure
@@ -23,8 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attempt",
+    "AttemptView",
     "Case",
     "CaseResult",
+    "CaseView",
+    "ComparedRuns",
     "Criterion",
     "Dialect",
     "Executor",
@@ -40,20 +49,40 @@ __all__ = [
     "Program",
     "Ran",
     "Reading",
+    "RunResult",
     "Sandbox",
     "Score",
     "ScoreContext",
     "Scorer",
     "Spec",
     "Step",
+    "Store",
     "Suite",
     "SuiteError",
     "SummedMeasure",
     "TextScorer",
     "__version__",
+    "aevaluate",
+    "compare",
+    "evaluate",
+    "load_suite",
     "rewards",
+    "scorer",
 ]
 
+_DOOR = {
+    "AttemptView": "case_views",
+    "CaseView": "case_views",
+    "ComparedRuns": "comparing",
+    "RunResult": "results",
+    "Store": "results",
+    "aevaluate": "evaluate",
+    "compare": "comparing",
+    "evaluate": "evaluate",
+    "load_suite": "cases",
+    "scorer": "plain_scorers",
+}
+"""The modules of ``proctor.api`` in which names are that programs begin with."""
 _HOMES = (
     "contracts.scorer", "contracts.dialect", "contracts.measure", "contracts.executor",
     "contracts.sandbox",
@@ -66,6 +95,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts quickly."""
     if name == "rewards":
         return importlib.import_module("proctor.api.rewards")
+    if name in _DOOR:
+        return vars(importlib.import_module(f"proctor.api.{_DOOR[name]}"))[name]
     if name in __all__:
         for home in _HOMES:
             module = importlib.import_module(f"proctor.{home}")

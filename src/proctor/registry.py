@@ -186,6 +186,44 @@ class Parameter:
     required: bool
 
 
+LENT = "python:"
+"""What the name of a plugin begins with that a program lent as an object."""
+MOST_LENT = 10_000
+_LENT: dict[tuple[str, str], Any] = {}
+
+
+def lend(kind: str, plugin: Any, label: str, key: str) -> str:
+    """Make an object of a running program a plugin of this process, and return its name.
+
+    The name says what the object is by its key, so that in every process the same object has the
+    same name, and no two objects share one. Where the program has ended, nothing has this name.
+    """
+    name = f"{LENT}{label}#{key[:12]}"
+    if len(_LENT) >= MOST_LENT:
+        _LENT.pop(next(iter(_LENT)), None)
+    _LENT[kind, name] = plugin
+    return name
+
+
+def lent(kind: str, name: str) -> Any:
+    """Return the object that was lent under a name; none where none was."""
+    return _LENT.get((kind, name)) if name.startswith(LENT) else None
+
+
+def is_lent(plugin: Any) -> bool:
+    """Tell whether an object belongs to the calling program, which closes it itself."""
+    return any(plugin is one for one in _LENT.values())
+
+
+def name_of(kind: str, plugin_class: type[Any]) -> str:
+    """Return the name of a class that comes with Proctor or is installed; empty where it is not."""
+    target = f"{plugin_class.__module__}:{plugin_class.__qualname__}"
+    for name, known in BUILT_IN[kind].items():
+        if known == target:
+            return name
+    return next((name for name, entry in _installed(kind).items() if entry.value == target), "")
+
+
 def names(kind: str) -> list[str]:
     """List the names known for a kind of plugin, installed ones included."""
     installed = _installed(kind)
@@ -197,6 +235,13 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
     if (target := BUILT_IN[kind].get(name)) is not None:
         built_in: type[Any] = _load(kind, target)
         return built_in
+    if (given := lent(kind, name)) is not None:
+        return type(given)
+    if name.startswith(LENT) and "#" in name:
+        raise PluginError(
+            f"the {kind} {name!r} was an object of a Python program, which has ended"
+            " (fix: hand it over again, or write it as a class of a module)"
+        )
     if (entry := _installed(kind).get(name)) is not None:
         origin = f" of {entry.dist.name}" if entry.dist else ""
         what = f"the {kind} {name!r} (entry point {entry.value!r}{origin})"
@@ -251,6 +296,8 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     Some of Proctor's own scorers depend on nothing but their parameters: who asks for the same
     scorer gets the same object. A suite is read, surveyed and scored, and each step asks for it.
     """
+    if (given := lent(kind, spec.name)) is not None:
+        return given
     cls: Any = class_of(kind, spec, allow_import=allow_import)
     if kind != "scorer" or spec.name not in BUILT_IN[kind] or not _is_self_contained(cls):
         return _built(cls, kind, spec)

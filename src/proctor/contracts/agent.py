@@ -38,6 +38,8 @@ class Session(ABC):
 class Agent(ABC):
     """An agent that is examined in sessions: a dataclass whose fields are its parameters."""
 
+    in_folder: bool = True
+    """Whether it works in a folder of its own; where not, it is given none, and leaves no files."""
     concurrency: int | None = None
     """How many sessions may be open at a time; none: as many as the run allows."""
 

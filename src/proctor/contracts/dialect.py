@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from proctor.core.attempt import Attempt
-from proctor.core.suite import CandidatePrompt, Suite
+from proctor.core.suite import CandidatePrompt, Json, Suite
 from proctor.errors import Problem, UsageError
 from proctor.suggestions import LOOSELY, suggest
 
@@ -110,6 +110,14 @@ class Dialect(ABC):
         What concerns them all is raised.
         """
         return self.read_all(path, compat=compat, root=root, options=options)
+
+    def read_data(self, data: Json, name: str, criteria: Json = None) -> Reading:
+        """Read a suite from values in memory, or raise a SuiteError with every problem.
+
+        The values are what a file of this format would hold. ``criteria`` serve cases that have
+        none of their own.
+        """
+        raise UsageError(f"suites of the dialect {self.name!r} are read from files")
 
     def shares(
         self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None

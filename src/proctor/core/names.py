@@ -108,6 +108,8 @@ def parse_agent(text: str) -> Spec | None:
 
 def agent_label(spec: Spec) -> str:
     """Return the name of an agent as people know it, without its options."""
+    if spec.name.startswith("python:"):  # an object of a running program
+        return _cut(spec.name.removeprefix("python:").rpartition("#")[0])
     if spec.name == "http":
         return _cut(str(spec.params.get("url", "http")).partition("?")[0])
     main = without_user_info(str(spec.params.get(_MAIN.get(spec.name, ""), "")))

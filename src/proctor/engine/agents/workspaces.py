@@ -84,14 +84,16 @@ class AgentCandidate(Candidate):
 
     async def _reply(self, agent_round: Round, seconds: float) -> Reply:
         """Store the files that a round left, and return the round as a reply."""
-        contents, files = await asyncio.to_thread(left_in, self.workspace.folder)
-        self.keep(contents)
+        files: Mapping[str, str] = {}
+        if self.agent.in_folder:
+            contents, files = await asyncio.to_thread(left_in, self.workspace.folder)
+            self.keep(contents)
         reply = Reply(
             text=agent_round.reply,
             finish="stop" if agent_round.state is RoundState.FINISHED else "failed",
             usage=agent_round.usage,
             seconds=seconds if agent_round.seconds is None else agent_round.seconds,
-            round=agent_round.to_json(),
+            round=agent_round.to_json() if self.agent.in_folder or _did_more(agent_round) else None,
             files={redact(name): key for name, key in files.items()},
         )
         return redact_reply(reply)
@@ -117,25 +119,35 @@ class AgentWorkspaces:
         self, case: Case, index: int, sandbox: Sandbox | None
     ) -> AsyncIterator[AgentCandidate]:
         """Set up a folder for a case, yield the candidate, and clean up at the end."""
+        if not self.agent.in_folder:
+            async with self._candidate(case, index, Path()) as candidate:
+                yield candidate
+            return
         folder = Path(mkdtemp(prefix="proctor-agent-"))
         try:
             await asyncio.to_thread(lay, case, folder)
             await set_up(case, folder, sandbox)
-            with self._passing() as (env, calls):
-                workspace = Workspace(case=case, index=index, folder=folder, env=env)
-                candidate = AgentCandidate(
-                    agent=self.agent,
-                    workspace=workspace,
-                    keep=self.keep,
-                    calls=calls,
-                    on_cost=self._add_cost,
-                )
-                try:
-                    yield candidate
-                finally:
-                    await candidate.close()
+            async with self._candidate(case, index, folder) as candidate:
+                yield candidate
         finally:
             await asyncio.to_thread(_clear, folder)
+
+    @asynccontextmanager
+    async def _candidate(
+        self, case: Case, index: int, folder: Path
+    ) -> AsyncIterator[AgentCandidate]:
+        with self._passing() as (env, calls):
+            candidate = AgentCandidate(
+                agent=self.agent,
+                workspace=Workspace(case=case, index=index, folder=folder, env=env),
+                keep=self.keep,
+                calls=calls,
+                on_cost=self._add_cost,
+            )
+            try:
+                yield candidate
+            finally:
+                await candidate.close()
 
     def _add_cost(self, cost: float | None) -> None:
         if self.proxy is None:
@@ -230,6 +242,11 @@ def _with_calls(agent_round: Round, calls: Sequence[ProxyCall]) -> Round:
         return agent_round
     posts = (*agent_round.posts[:1], *(call.post for call in calls), *agent_round.posts[1:])
     return replace(agent_round, posts=posts, usage=sum((call.usage for call in calls), Usage()))
+
+
+def _did_more(agent_round: Round) -> bool:
+    """Tell whether an agent did something besides answering a question."""
+    return len(agent_round.posts) != 2 or agent_round.state is RoundState.FAILED
 
 
 def _opening(messages: Sequence[Message]) -> str:

@@ -13,8 +13,7 @@ from proctor.core.failures import HARMLESS
 from proctor.core.suite import Case, Criterion
 from proctor.engine.grading.output_grading import GradingLimits, OutputGrading, SlowOutput
 from proctor.engine.models.roles import Models
-from proctor.engine.run.evaluate import ExecutorOnDemand
-from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
+from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, open_sandbox, prepare
 from proctor.engine.run.score_dispatch import ScoreDispatcher, ScoreTask, Tools
 from proctor.engine.run.settings import LOCAL, RunSettings
 from proctor.errors import Problem, ProctorError, UsageError

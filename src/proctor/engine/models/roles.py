@@ -10,7 +10,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from proctor import registry
 from proctor.core.exchange import Sampling
@@ -254,7 +254,8 @@ class Models:
             for queue in self._queues.values():
                 await queue.close()
             for client in self._clients.values():
-                await client.close()
+                if not registry.is_lent(client):
+                    await client.close()
         if self.recorder is not None:
             self.recorder.close()
 
@@ -455,7 +456,7 @@ def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
     if not judges and "judge" in roles:
         judges = (roles["judge"],)
     model = settings.model
-    interviewed = settings.answers is None and settings.agent is None
+    interviewed = settings.answers is None and settings.agent is None and settings.given is None
     if interviewed:
         model = roles.get(CANDIDATE) if model is None else _merged(model, asked_like.get(CANDIDATE))
     simulator = settings.simulator or roles.get("simulator")
@@ -513,6 +514,8 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
     """Make the client of a model, with its limits, its price and its key."""
     from proctor.engine.models.access import credentials_for
 
+    if (given := registry.lent("model", choice.spec)) is not None:
+        return cast("Model", given)
     spec = parse_model(choice.spec)
     param_names = {f.name for f in fields(registry.find("model", spec.name))}
     sent = credentials_for(choice)

@@ -12,6 +12,7 @@ from proctor.core.suite import Case, Suite
 from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import GivenAnswers
 from proctor.io.concurrency import batched
 
 
@@ -27,7 +28,10 @@ class AnswerImporter:
     scorers: Scorers
 
     async def collect(
-        self, answers: Path, attempts: int | None, progress: Callable[[int], None]
+        self,
+        answers: Path | GivenAnswers,
+        attempts: int | None,
+        progress: Callable[[int], None],
     ) -> int:
         """Store and link every answer, and return their number.
 
@@ -43,14 +47,20 @@ class AnswerImporter:
         return done
 
     async def _link(
-        self, answers: Path, attempts: int | None, progress: Callable[[int], None]
+        self,
+        answers: Path | GivenAnswers,
+        attempts: int | None,
+        progress: Callable[[int], None],
     ) -> int:
         cases, finder = self.suite.cases, CaseFinder(self.suite.cases)
         answered = bytearray(len(cases))
         done = 0
-        attempts_read = requested_attempts(
-            read_suite.answers(answers, self.whole), finder, attempts
+        all_attempts = (
+            read_suite.answers(answers, self.whole)
+            if isinstance(answers, Path)
+            else iter(answers.attempts)
         )
+        attempts_read = requested_attempts(all_attempts, finder, attempts)
         for batch in batched(attempts_read, BATCH):
             rows = [(place, cases[place], attempt) for place, attempt in batch]
             for place, _, _ in rows:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from proctor import registry
 from proctor.contracts.case_spool import Keyed
 from proctor.contracts.report import RunView
 from proctor.core.fingerprint import suite_key
@@ -21,7 +20,7 @@ from proctor.core.run import (
     Run,
     Signature,
 )
-from proctor.core.suite import Spec, Suite
+from proctor.core.suite import Suite
 from proctor.engine.models.budget import Budget, RefusedCalls
 from proctor.engine.models.roles import Models, SharedCalls
 from proctor.engine.run import read_suite
@@ -31,12 +30,12 @@ from proctor.engine.run.collect_answers import AnswerImporter
 from proctor.engine.run.garbage import rare_collections, settled
 from proctor.engine.run.later_findings import Ending, concluded, stored_results
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
-from proctor.engine.run.names import named_run, namesake_notice
-from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
+from proctor.engine.run.names import named_run, namesake_notice, open_label
+from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, open_sandbox, prepare
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.settings import LOCAL, RunSettings
+from proctor.engine.run.settings import RunSettings
 from proctor.engine.run.signature import (
     refused_before,
     refused_for_others,
@@ -89,7 +88,7 @@ async def evaluate(
     """Evaluate a candidate on the one suite of a path; stored work is reused."""
     outcomes = await evaluate_all(settings, store, progress, notice)
     if len(outcomes) != 1:
-        raise UsageError(f"{settings.suite.path} holds several suites; expected one")
+        raise UsageError(f"{settings.suite.path} makes several runs; expected one")
     return outcomes[0]
 
 
@@ -252,6 +251,9 @@ async def _examine(
     settings, suite = ready.settings, ready.suite
     keyed = Keyed(suite.cases)
     key = suite_key(suite, keyed.keys())
+    if settings.unknown_candidate:
+        ready = ready.relabelled(open_label(settings, suite, key, store))
+        settings = ready.settings
     run = named_run(settings, suite, key, store)
     if notice := namesake_notice(run, store):
         ready.models.notice(notice)
@@ -388,7 +390,8 @@ def _stopped_early(
 async def _collect_answers(
     ready: PreparedRun, writer: AttemptWriter, progress: Callable[[RunProgress], None]
 ) -> None:
-    assert ready.settings.answers is not None
+    answers = ready.settings.given or ready.settings.answers
+    assert answers is not None
     collector = AnswerImporter(
         writer=writer,
         whole=ready.reading.suite,
@@ -396,7 +399,7 @@ async def _collect_answers(
         scorers=ready.scorers,
     )
     await collector.collect(
-        ready.settings.answers,
+        answers,
         ready.settings.attempts,
         lambda done: progress(RunProgress(phase="collect", done=done, total=None)),
     )
@@ -562,28 +565,3 @@ def _finished(
         signature=signature(run, suite, summary, signed_by) if signed_by else run.signature,
     )
     return concluded(store, done, summary, header, sums.results if sums.hold else None)
-
-
-class ExecutorOnDemand:
-    """The executor of a run, built when something is first scored in a process.
-
-    One that a person chose is built at once: a cluster that is not there is told before any work.
-    """
-
-    def __init__(self, settings: RunSettings) -> None:
-        self._settings = settings
-        self._built: Executor | None = None
-        if settings.executor.name != LOCAL:
-            self()
-
-    def __call__(self) -> "Executor":
-        if self._built is None:
-            spec, allow_import = self._settings.executor, self._settings.suite.allow_import
-            params = {**spec.params, "allow_import": allow_import}
-            self._built = registry.build("executor", Spec(name=spec.name, params=params))
-        return self._built
-
-    async def close(self) -> None:
-        """Leave no process behind."""
-        if self._built is not None:
-            await self._built.close()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count, islice
 from pathlib import Path
+from secrets import token_hex
 
 from proctor.core.fingerprint import digest
 from proctor.core.run import REGRADED, Run
@@ -70,6 +71,17 @@ def _beside_earlier(
     if _run(settings, suite, key, earlier.name).id != earlier.id:
         return names
     return [name for name in names if name != earlier.name] or [f"{earlier.name}-2"]
+
+
+def open_label(settings: RunSettings, suite: Suite, key: str, store: Store) -> str:
+    """Return the label under which an interrupted run of the same is finished, or a new one."""
+    name = settings.name or f"{suite.name}-{settings.candidate_name}"
+    wanted = settings.stored() | {"again": ""}
+    for run in store.runs.named(name):
+        same = (run.suite_key, run.candidate) == (key, settings.candidate)
+        if same and run.status.is_unfinished and {**run.settings, "again": ""} == wanted:
+            return str(run.settings.get("again", ""))
+    return token_hex(4)
 
 
 def namesake_notice(run: Run, store: Store) -> str:

@@ -57,6 +57,10 @@ class PluginSource:
     """Names that it writes to; a parameter among them is no input."""
 
 
+LENT_SOURCE = PluginSource(key="", looks_at=frozenset({"case", "attempt"}), ours=frozenset())
+"""That of a scorer whose name says what its source is; it may look at everything."""
+
+
 def source_of(modules: Iterable[str]) -> PluginSource:
     """Return the source of modules, without importing anything."""
     names = sorted(set(modules))

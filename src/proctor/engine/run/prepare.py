@@ -12,12 +12,13 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.score_dispatch import ASYNC_LIMIT, ScoreDispatcher, Tools, TurnGrader
 from proctor.engine.run.scorer_pool import Dialogues, Scorers
-from proctor.engine.run.settings import RunSettings
+from proctor.engine.run.settings import LOCAL, RunSettings
 from proctor.errors import MissingResource, ModelError, Problem, SuiteError
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
     from proctor.contracts.dialect import Reading
+    from proctor.contracts.executor import Executor
     from proctor.contracts.model import Model, ModelChoice
     from proctor.contracts.sandbox import Sandbox
     from proctor.engine.run.collect import AttemptPlan, Collector
@@ -99,6 +100,11 @@ class PreparedRun:
         return self.cast.agent is not None and any(
             case.setup.get("pre_command") for case in self.suite.cases
         )
+
+    def relabelled(self, label: str) -> "PreparedRun":
+        """Return the same as another repetition, whose attempts are made anew."""
+        settings = replace(self.settings, repeat_label=label)
+        return replace(self, settings=settings, cast=replace(self.cast, repeat_label=label))
 
     def interviewer(
         self, writer: AttemptWriter, tools: Tools, positions: tuple[int, ...] | None = None
@@ -259,6 +265,31 @@ def open_sandbox(settings: RunSettings) -> "Sandbox":
             f"the suite has programs to run, and there is no safe place for them: {problems[0]}"
         )
     return sandbox
+
+
+class ExecutorOnDemand:
+    """The executor of a run, built when something is first scored in a process.
+
+    One that a person chose is built at once: a cluster that is not there is told before any work.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self._settings = settings
+        self._built: Executor | None = None
+        if settings.executor.name != LOCAL:
+            self()
+
+    def __call__(self) -> "Executor":
+        if self._built is None:
+            spec, allow_import = self._settings.executor, self._settings.suite.allow_import
+            params = {**spec.params, "allow_import": allow_import}
+            self._built = registry.build("executor", Spec(name=spec.name, params=params))
+        return self._built
+
+    async def close(self) -> None:
+        """Leave no process behind."""
+        if self._built is not None:
+            await self._built.close()
 
 
 def _attempts_missing(settings: RunSettings, suite: Suite) -> Iterator[Problem]:

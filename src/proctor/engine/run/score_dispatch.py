@@ -1,15 +1,29 @@
 """Dispatch of scoring: each attempt goes to where its scorer runs."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
+from proctor.contracts.scoring import (
+    finish_score,
+    run_scorer,
+    run_scorer_async,
+    run_scorer_batch,
+)
 from proctor.core.attempt import Attempt
 from proctor.core.case_value import Value, turn_values
 from proctor.core.failures import passed_a_limit
@@ -41,6 +55,8 @@ class Kind(StrEnum):
     """In a process that can be killed."""
     BATCH = "batch"
     """Many at once, in a thread."""
+    HERE = "here"
+    """In a thread of this process, since it is an object of the calling program."""
     WAITING = "waiting"
     """On the event loop, since it waits for a model or a sandbox."""
 
@@ -54,11 +70,14 @@ def kind_of(scorer: Scorer) -> Kind:
     return Kind.INSTANT if scorer.is_instant and not scorer.finishes else Kind.PROCESS
 
 
-def _kind_for(scorer: Scorer, case: Case, attempt: Attempt) -> Kind:
+def _kind_for(scorers: Scorers, criterion: Criterion, case: Case, attempt: Attempt) -> Kind:
     """Return where a scorer runs on an attempt: what takes long needs a process after all."""
+    scorer = scorers.of(criterion)
     kind = kind_of(scorer)
-    long = kind is Kind.INSTANT and scorer.takes_long(attempt.output, case.references)
-    return Kind.PROCESS if long else kind
+    if kind is Kind.INSTANT and scorer.takes_long(attempt.output, case.references):
+        kind = Kind.PROCESS
+    elsewhere = kind in (Kind.PROCESS, Kind.BATCH)
+    return Kind.HERE if elsewhere and scorers.is_lent(criterion.scorer) else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +102,9 @@ def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, 
     """Score an answer by the instant criteria of its case."""
     scores = {}
     for criterion in case.criteria:
-        scorer, part = scorers.of(criterion), scored_part(criterion, attempt)
-        if _kind_for(scorer, case, part) is Kind.INSTANT:
-            scores[criterion.id] = _instant(scorer, case, part)
+        part = scored_part(criterion, attempt)
+        if _kind_for(scorers, criterion, case, part) is Kind.INSTANT:
+            scores[criterion.id] = _instant(scorers.of(criterion), case, part)
     return scores
 
 
@@ -123,13 +142,12 @@ class ScoreDispatcher:
         for task in chain.from_iterable(queues[Kind.INSTANT]):
             yield task, _instant(self.scorers.of(task.criterion), task.case, task.attempt)
         begun: list[TaskGroup] = []
-        if queues[Kind.PROCESS]:
-            async with aclosing(self._in_processes(queues[Kind.PROCESS])) as scored:
-                async for task, score in scored:
-                    if self._is_unfinished(task, score):
-                        begun.append([replace(task, begun=score)])
-                    else:
-                        yield task, score
+        async with aclosing(self._apart(queues)) as scored:
+            async for task, score in scored:
+                if self._is_unfinished(task, score):
+                    begun.append([replace(task, begun=score)])
+                else:
+                    yield task, score
         for batch in self._batches(queues[Kind.BATCH]):
             for pair in await self._score_batch(batch):
                 yield pair
@@ -142,12 +160,12 @@ class ScoreDispatcher:
 
     def kind_of_task(self, task: ScoreTask) -> Kind:
         """Return where the scorer of a task runs."""
-        return _kind_for(self.scorers.of(task.criterion), task.case, task.attempt)
+        return _kind_for(self.scorers, task.criterion, task.case, task.attempt)
 
     def _kind_of_group(self, group: TaskGroup) -> Kind:
-        scorer = self.scorers.of(group[0].criterion)
-        kinds = {_kind_for(scorer, task.case, task.attempt) for task in group}
-        return Kind.PROCESS if Kind.PROCESS in kinds else kinds.pop()
+        kinds = {_kind_for(self.scorers, task.criterion, task.case, task.attempt) for task in group}
+        first = next(iter(kinds))
+        return next((kind for kind in (Kind.PROCESS, Kind.HERE) if kind in kinds), first)
 
     async def score(self, task: ScoreTask) -> Score:
         """Score a single attempt."""
@@ -155,6 +173,18 @@ class ScoreDispatcher:
             async for _, score in scored:
                 return score
         return Score.failed("the grading process gave nothing")
+
+    async def _apart(
+        self, queues: Mapping[Kind, Sequence[TaskGroup]]
+    ) -> AsyncGenerator[Scored, None]:
+        """Score what may take long: in processes, and objects of the program in a thread."""
+        if queues[Kind.PROCESS]:
+            async with aclosing(self._in_processes(queues[Kind.PROCESS])) as scored:
+                async for pair in scored:
+                    yield pair
+        for batch in self._batches(queues[Kind.HERE]):
+            for pair in await self._score_here(batch):
+                yield pair
 
     async def _in_processes(self, groups: Iterable[TaskGroup]) -> AsyncGenerator[Scored, None]:
         by_key: dict[str, ScoreTask] = {}
@@ -205,6 +235,16 @@ class ScoreDispatcher:
         ]
         scorer = self.scorers.of(tasks[0].criterion)
         scores = await self.executor().score_batch(scorer, spec, contexts)
+        return list(zip(tasks, scores, strict=True))
+
+    async def _score_here(self, tasks: list[ScoreTask]) -> list[Scored]:
+        """Score attempts by an object of the calling program, which no other process has."""
+        scorer = self.scorers.of(tasks[0].criterion)
+        contexts = [
+            ScoreContext(case=task.case, attempt=task.attempt, language=self.scorers.language)
+            for task in tasks
+        ]
+        scores = await concurrency.in_thread(partial(run_scorer_batch, scorer, contexts))
         return list(zip(tasks, scores, strict=True))
 
     def _waiting(self, groups: Iterable[TaskGroup]) -> Iterator[TaskGroup]:

@@ -94,7 +94,7 @@ class ScoreKeys(ABC):
         if (version := self._versions.get(spec.name)) is None:
             scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
             version = str(scorer_class.version)
-            if own := self._source(spec):
+            if (own := self._source(spec)) and own.key:
                 version += f"+source {own.key[:12]}"
             self._versions[spec.name] = version
         return version
@@ -113,6 +113,10 @@ class ScoreKeys(ABC):
 
     def _source(self, spec: Spec) -> "PluginSource | None":
         """Return the source of a user's scorer; None for Proctor's own."""
+        if spec.name not in self._sources and registry.lent("scorer", spec.name) is not None:
+            from proctor.engine.run.plugin_sources import LENT_SOURCE
+
+            self._sources[spec.name] = LENT_SOURCE
         if spec.name not in self._sources:
             scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
             self._sources[spec.name] = scorer_source(spec.name, scorer_class)

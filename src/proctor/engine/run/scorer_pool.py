@@ -75,6 +75,10 @@ class Scorers(ScoreKeys):
         self._of_spec[id(spec)] = spec, scorer
         return scorer
 
+    def is_lent(self, spec: Spec) -> bool:
+        """Tell whether a scorer is an object of the calling program."""
+        return registry.lent("scorer", spec.name) is not None
+
     def problems(self, suite: Suite) -> list[Problem]:
         """Return everything that prevents scoring the criteria of a suite."""
         return list(self.survey(suite).problems.values())
@@ -147,7 +151,8 @@ class Scorers(ScoreKeys):
             *(scorer.finishes, scorer.is_async, criterion.weight != 0),
         )
         surveyed.examples.setdefault(kind, criterion)
-        if not scorer.is_async and (scorer.finishes or not (scorer.is_instant or scorer.batches)):
+        elsewhere = scorer.finishes or not (scorer.is_instant or scorer.batches)
+        if not scorer.is_async and elsewhere and not self.is_lent(criterion.scorer):
             surveyed.in_processes += 1
         for message in scorer.missing():
             surveyed.missing.setdefault(message, Lacking()).add(case.id)

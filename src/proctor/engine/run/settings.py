@@ -1,8 +1,9 @@
 """The settings of a run."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,8 +15,10 @@ from proctor.errors import UsageError
 from proctor.stats.intervals import IntervalMethod
 
 if TYPE_CHECKING:
+    from proctor.contracts.dialect import Reading
     from proctor.contracts.judge import Tie
     from proctor.contracts.model import ModelChoice
+    from proctor.core.attempt import Attempt
 
 LOCAL = "local"
 """The executor where nobody chose one."""
@@ -39,6 +42,8 @@ class SuiteSettings:
     allow_import: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     """Format options beside the file, such as ``max_turns``."""
+    given: "Reading | None" = None
+    """The suite itself, where it was read already or never was on file."""
 
     def __post_init__(self) -> None:
         if self.compat not in ("", "original"):
@@ -152,12 +157,29 @@ _CONDITION = re.compile(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class GivenAnswers:
+    """Answers that a program has in memory."""
+
+    name: str
+    """What the candidate is called."""
+    attempts: "Sequence[Attempt]"
+    """In the order of the cases."""
+
+    @cached_property
+    def key(self) -> str:
+        """Return what tells these answers apart from others."""
+        return digest(*self.attempts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """The candidate, the suite, and how to evaluate."""
 
     suite: SuiteSettings
     answers: Path | None = None
+    given: GivenAnswers | None = None
+    """Answers in memory, where they are not on file."""
     model: "ModelChoice | None" = None
     """Who is examined, where it is a model; none with answers means: whom the suite's own
     settings file names."""
@@ -171,6 +193,9 @@ class RunSettings:
     attempts: int | None = None
     repeat_label: str = ""
     """Label of a repetition: attempts under another label are made again."""
+    unknown_candidate: bool = False
+    """Whether nobody can tell if the candidate is still the same: stored attempts then only serve
+    to finish a run that was interrupted."""
     name: str = ""
     prompts: tuple[str | CandidatePrompt, ...] = ()
     """The prompts to make a run with each: by name or file, or as they are; empty means all that
@@ -199,7 +224,8 @@ class RunSettings:
             raise UsageError("--attempts must be at least 1")
         if any(ord(char) < 32 for char in self.name):
             raise UsageError("a run's name may not contain control characters")
-        candidates = {"--model": self.model, "--answers": self.answers, "--agent": self.agent}
+        answers = self.answers or self.given
+        candidates = {"--model": self.model, "--answers": answers, "--agent": self.agent}
         named = [name for name, value in candidates.items() if value is not None]
         if len(named) > 1:
             raise UsageError(f"{' and '.join(named)} are mutually exclusive")
@@ -209,7 +235,7 @@ class RunSettings:
                 "--stop-when looks at a few cases at a time, and --batch hands in all at once"
                 " (fix: leave out one of them)"
             )
-        if self.stop is not None and self.answers is not None:
+        if self.stop is not None and answers is not None:
             raise UsageError(
                 "--stop-when saves calls of a candidate, and answers on file take none"
                 " (fix: `proctor compare --sequential` looks at them one after the other)"
@@ -239,6 +265,8 @@ class RunSettings:
         if self.model is not None:
             params = {"name": self.candidate_name, **_reply_settings(self.model), **self._asked}
             return Spec(name="model", params=params)
+        if self.given is not None:
+            return Spec(name="given", params={"name": self.given.name, "key": self.given.key})
         return Spec(name="recorded", params={"answers": str(self.answers), "name": self._file})
 
     @property
@@ -250,7 +278,9 @@ class RunSettings:
         if self.agent is not None:
             return f"{agent_label(self.agent)}{named}"
         assert self.model is not None
-        return f"{short_name(self.model.spec)}{named}"
+        spec = self.model.spec
+        lent = spec.startswith("python:")
+        return f"{agent_label(Spec(name=spec)) if lent else short_name(spec)}{named}"
 
     @property
     def _asked(self) -> dict[str, Json]:
@@ -259,6 +289,8 @@ class RunSettings:
 
     @property
     def _file(self) -> str:
+        if self.given is not None:
+            return self.given.name
         if self.answers is None:
             return "nobody"
         path = self.answers.resolve()

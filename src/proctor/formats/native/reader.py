@@ -15,7 +15,7 @@ from proctor.contracts.case_spool import SpooledCases
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.fold import MODES, parse_fold
-from proctor.core.suite import CandidatePrompt, Case, Spec, Suite
+from proctor.core.suite import CandidatePrompt, Case, Json, Spec, Suite
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.answers import read_answers
@@ -28,7 +28,14 @@ from proctor.formats.native.case import (
     normal,
     read_case,
 )
-from proctor.formats.native.criteria import Cases, Plugins, Prompts, Text, read_plugin
+from proctor.formats.native.criteria import (
+    Cases,
+    Plugins,
+    Prompts,
+    Text,
+    read_criteria,
+    read_plugin,
+)
 from proctor.formats.native.rows import case_rows
 from proctor.formats.native.spot import Spot, neighbours
 from proctor.io.concurrency import PhaseCount
@@ -215,6 +222,8 @@ class Native(Dialect):
     """Suites and answers in Proctor's own format."""
 
     name = "native"
+    criteria: Any = None
+    """Criteria of cases that have none of their own, as a file would have them."""
 
     def recognises(self, path: Path) -> bool:
         return looks_native(path)
@@ -231,7 +240,7 @@ class Native(Dialect):
         if path.is_dir():
             loader.folder(path)
         else:
-            loader.file(path, Defaults(), top=True)
+            loader.file(path, loader.defaults(self.criteria, path.stem), top=True)
         loader.read.tell()
         loader.check_clusters()
         try:
@@ -258,6 +267,14 @@ class Native(Dialect):
         if isinstance(source, Path):
             return prompts_in(source)
         return prompts_at(source, root or source.path.parent, key)
+
+    def read_data(self, data: Json, name: str, criteria: Json = None) -> Reading:
+        folder = Path.cwd()
+        loader = CaseLoader(folder, folder)
+        loader.given(data, name, criteria)
+        loader.check_clusters()
+        loader.findings.check()
+        return Reading(suite=loader.suite(name), warnings=tuple(loader.findings.warnings))
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         return read_answers(path, suite)
@@ -338,6 +355,18 @@ class CaseLoader:
         except SuiteError as error:
             self.findings.add(*error.problems)
         self.open.pop()
+
+    def given(self, data: Json, name: str, criteria: Json) -> None:
+        """Read values in memory that a file could hold; criteria serve cases that have none."""
+        document = Document(path=Path(name), data=data)
+        self._yaml(self.spot(document), self.defaults(criteria, name), True)
+
+    def defaults(self, criteria: Json, name: str) -> Defaults:
+        """Return what holds for cases that say nothing else, with criteria for them."""
+        if criteria is None:
+            return Defaults()
+        at = self.spot(Document(path=Path(name), data={"criteria": criteria})).at("criteria")
+        return Defaults(criteria=read_criteria(at))
 
     def spot(self, document: Document) -> Spot:
         """Point at all that a document holds."""

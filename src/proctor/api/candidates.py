@@ -1,0 +1,190 @@
+"""Candidates as people have them in Python: functions, names, objects, answers."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proctor.api.cases import as_json, table_rows
+from proctor.api.functions import FunctionAgent, text_of
+from proctor.api.given_models import choice_of
+from proctor.contracts.agent import Agent
+from proctor.contracts.model import Model, ModelChoice
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.exchange import Sampling
+from proctor.core.names import parse_agent
+from proctor.core.suite import Message, Spec, Suite
+from proctor.engine.run.settings import GivenAnswers
+from proctor.errors import UsageError
+from proctor.registry import lend
+from proctor.suggestions import suggest
+
+OUTPUTS = ("output", "answer", "response", "prediction", "completion", "reply", "generated", "text")
+CASES = ("case", "id", "case_id", "question_id")
+_FILES = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The one of the settings of a run that says who is examined."""
+
+    model: ModelChoice | None = None
+    agent: Spec | None = None
+    answers: Path | None = None
+    given: Any = None
+    """Answers in memory, as they were handed over."""
+    unknown: tuple[str, ...] = ()
+    """What keeps a function from being recognised again."""
+
+
+def chosen(candidate: Any, sampling: Sampling, system: str) -> Chosen:
+    """Find out what was handed over as a candidate."""
+    if candidate is None:
+        return Chosen()
+    if isinstance(candidate, ModelChoice | Model):
+        return Chosen(model=choice_of(candidate, "candidate", sampling, system))
+    if isinstance(candidate, Agent):
+        return _agent(candidate)
+    if isinstance(candidate, str):
+        return _named(candidate, sampling, system)
+    if isinstance(candidate, os.PathLike):
+        return Chosen(answers=Path(candidate))
+    if isinstance(candidate, Mapping) or table_rows(candidate) is not None:
+        return Chosen(given=candidate)
+    if isinstance(candidate, type):
+        raise UsageError(
+            f"{candidate.__name__} is a class (fix: hand over an object of it,"
+            f" {candidate.__name__}(…), or a method)"
+        )
+    if callable(candidate):
+        return _agent(FunctionAgent.of(candidate))
+    if isinstance(candidate, Iterable):
+        return Chosen(given=list(candidate))
+    raise UsageError(
+        f"{candidate!r:.80} is no candidate (fix: a function, the name of a model such as"
+        " 'openai:gpt-4o', an agent, or answers: a path, a list, a mapping or a DataFrame)"
+    )
+
+
+def _agent(agent: Agent) -> Chosen:
+    unknown: tuple[str, ...] = ()
+    if isinstance(agent, FunctionAgent):
+        key, unknown = agent.known.key, agent.known.unknown
+    else:
+        from proctor.core.fingerprint import digest
+
+        key = digest(agent.identity)
+    label = "".join(char for char in agent.label if char.isprintable() and char != "#")
+    return Chosen(agent=Spec(name=lend("candidate", agent, label, key)), unknown=unknown)
+
+
+def _named(text: str, sampling: Sampling, system: str) -> Chosen:
+    """Read a name: a model, an agent, or the path of answers."""
+    if text.lower().endswith(_FILES) or (":" not in text and Path(text).exists()):
+        return Chosen(answers=Path(text))
+    if ":" not in text:
+        raise UsageError(
+            f"{text!r} is no candidate: a model is named with its provider, as in"
+            f" 'openai:{text}', and there is no file of this name"
+        )
+    agent = parse_agent(text)
+    if agent is not None:
+        return Chosen(agent=agent)
+    return Chosen(model=choice_of(text, "candidate", sampling, system))
+
+
+def given_answers(given: Any, suite: Suite, name: str = "") -> GivenAnswers:
+    """Read answers in memory: in the order of the cases, or by their ids."""
+    rows = table_rows(given)
+    if rows is not None:
+        attempts = _of_rows(rows, suite)
+    elif isinstance(given, Mapping):
+        attempts = _by_id(given, suite)
+    elif given and all(isinstance(one, Mapping) and any(k in one for k in CASES) for one in given):
+        attempts = _of_rows(given, suite)
+    else:
+        attempts = _in_order(given, suite)
+    return GivenAnswers(name=name or "answers", attempts=tuple(attempts))
+
+
+def _in_order(given: Sequence[Any], suite: Suite) -> list[Attempt]:
+    if len(given) != len(suite.cases):
+        raise UsageError(
+            f"there are {len(given)} answers to {len(suite.cases)} cases: a list has one for each"
+            " case, in their order (fix: a mapping of the ids of cases to answers)"
+        )
+    return [
+        attempt
+        for case, one in zip(suite.cases, given, strict=True)
+        for attempt in _attempts(case.id, one)
+    ]
+
+
+def _by_id(given: Mapping[Any, Any], suite: Suite) -> list[Attempt]:
+    ids = {case.id for case in suite.cases}
+    for name in given:
+        if str(name) not in ids:
+            hint = suggest(str(name), sorted(ids)[:1000])
+            raise UsageError(f"there is no case {str(name)!r} ({hint})")
+    return [
+        attempt
+        for case in suite.cases
+        if case.id in given
+        for attempt in _attempts(case.id, given[case.id])
+    ]
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], suite: Suite) -> list[Attempt]:
+    """Read rows that say which case they answer, or else are in the order of the cases."""
+    if not rows:
+        raise UsageError("there are no answers: the table is empty")
+    output = _column(rows[0], OUTPUTS)
+    if output is None and "messages" not in rows[0]:
+        there = ", ".join(repr(str(name)) for name in list(rows[0])[:20])
+        raise UsageError(f"no column holds the answers: there are {there} (fix: call it 'output')")
+    case = _column(rows[0], CASES)
+    if case is None:
+        return _in_order([as_json(row.get(output)) if output else row for row in rows], suite)
+    by_case: dict[str, list[Any]] = {}
+    for row in rows:
+        value = as_json(row.get(output)) if output else row
+        by_case.setdefault(str(as_json(row[case])), []).append(value)
+    return _by_id(by_case, suite)
+
+
+def _column(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    plain = {str(name).strip().lower(): name for name in row}
+    return next((plain[name] for name in names if name in plain), None)
+
+
+def _attempts(case_id: str, given: Any) -> list[Attempt]:
+    """Return the attempts at a case: one answer, or a list of them."""
+    if isinstance(given, list | tuple) and not all(isinstance(m, Message) for m in given):
+        return [_attempt(case_id, one, index) for index, one in enumerate(given)]
+    return [_attempt(case_id, given, 0)]
+
+
+def _attempt(case_id: str, given: Any, index: int) -> Attempt:
+    if isinstance(given, Attempt):
+        return given
+    if isinstance(given, Mapping) and "messages" in given:
+        messages = tuple(
+            Message(role=str(one["role"]), content=str(one["content"])) for one in given["messages"]
+        )
+        answered = any(message.role == "assistant" for message in messages)
+        status = AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED
+        return Attempt(case_id=case_id, index=index, messages=messages, status=status)
+    if isinstance(given, Mapping):
+        name = _column(given, OUTPUTS)
+        output = text_of(given[name]) if name is not None else text_of(given)
+        meta = {str(key): as_json(value) for key, value in given.items() if key != name}
+        attempt = Attempt.of(case_id, output, index=index)
+        return attempt if not meta or name is None else _with_meta(attempt, meta)
+    return Attempt.of(case_id, text_of(as_json(given), "the answer"), index=index)
+
+
+def _with_meta(attempt: Attempt, meta: Mapping[str, Any]) -> Attempt:
+    from dataclasses import replace
+
+    return replace(attempt, meta=meta)

@@ -1,0 +1,238 @@
+"""``evaluate`` and ``aevaluate``: examine a candidate from Python."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Unpack
+
+from proctor import registry
+from proctor.api.candidates import Chosen, chosen, given_answers
+from proctor.api.cases import is_path, reading_of, written_plugin
+from proctor.api.handed_over import written_criteria
+from proctor.api.options import EvaluateOptions, ReadOptions
+from proctor.api.progress import shown_progress
+from proctor.api.results import Checked, RunResult
+from proctor.api.stores import StorePlace
+from proctor.contracts.dialect import Reading
+from proctor.contracts.report import RunView
+from proctor.core.suite import Spec
+from proctor.engine.run import evaluate as engine
+from proctor.engine.run import read_suite
+from proctor.engine.run.settings import RunSettings
+from proctor.errors import UsageError
+from proctor.io.concurrency import run_sync
+
+if TYPE_CHECKING:
+    from proctor.engine.compare.against import Against
+    from proctor.engine.run.evaluate import Outcome, RunProgress
+    from proctor.engine.run.gates import GateResult
+    from proctor.store.store import Store as OpenStore
+
+
+def evaluate(
+    cases: Any, candidate: Any = None, *, criteria: Any = None, **options: Unpack[EvaluateOptions]
+) -> RunResult:
+    """Put cases to a candidate, score its answers, and return the run.
+
+    Cases are a path, a Suite, a list of mappings (``{"ask": …, "reference": …}``) or of Cases, or a
+    DataFrame. The candidate is a function of the question (sync, async or a generator; a second
+    parameter gets the case), the name of a model or an agent, a Model, an Agent, or answers: a
+    path, a list, a mapping or a DataFrame. ``criteria`` serve cases that have none of their own.
+
+    All options of ``proctor run`` work under the same names. What is stored is not asked again:
+    after an interruption, the same call goes on; ``fresh=True`` asks everything anew.
+    """
+    return run_sync(aevaluate(cases, candidate, criteria=criteria, **options))
+
+
+async def aevaluate(
+    cases: Any, candidate: Any = None, *, criteria: Any = None, **options: Unpack[EvaluateOptions]
+) -> RunResult:
+    """Do what ``evaluate`` does, in the loop that is running."""
+    request = EvaluationRequest.of(cases, candidate, criteria, ReadOptions.of(options))
+    store = StorePlace(request.options.store_url)
+    with (
+        shown_progress(request.options.get("progress")) as (progress, say),
+        store.opened(parts=request.options.get("parts", "")) as opened,
+    ):
+        notices: list[str] = []
+
+        def notice(text: str) -> None:
+            notices.append(text)
+            say(text)
+
+        outcome = await request.carried_out(opened, progress, notice)
+        return RunResult.of(
+            outcome, store, opened, notices=notices, compared=request.compared(opened, outcome.view)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRequest:
+    """What somebody wants evaluated, understood as far as that is possible without a store."""
+
+    cases: Any
+    criteria: Any
+    candidate: Chosen
+    options: ReadOptions
+    warnings: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, cases: Any, candidate: Any, criteria: Any, options: ReadOptions
+    ) -> "EvaluationRequest":
+        """Understand the candidate."""
+        who = chosen(candidate, options.sampling, options.get("system", ""))
+        if header := options.get("header"):
+            who = _with_headers(who, header)
+        if who.agent is not None and (more := options.get("agent_option")):
+            agent = Spec(name=who.agent.name, params={**who.agent.params, **more})
+            who = replace(who, agent=agent)
+        return cls(cases=cases, criteria=criteria, candidate=who, options=options)
+
+    async def carried_out(
+        self,
+        store: "OpenStore",
+        progress: "Callable[[RunProgress], None]",
+        notice: Callable[[str], None],
+    ) -> "Outcome":
+        """Evaluate, with stored work reused."""
+        if self.candidate.unknown and not self.options.get("fresh"):
+            what = ", ".join(self.candidate.unknown[:3])
+            notice(
+                f"the function uses {what}, whose state cannot be read: stored attempts are reused"
+                " only to finish an interrupted run"
+            )
+        if is_path(self.cases) and self._is_as_on_file:
+            settings = _with_earlier(self.settings(Path(self.cases)), store)
+            return await engine.evaluate(settings, store, progress, notice)
+        reading = self.reading()
+        settings = _with_earlier(self.settings(Path(reading.suite.name), reading), store)
+        return await engine.evaluate(settings, store, progress, notice)
+
+    def compared(self, store: "OpenStore", view: RunView) -> Checked:
+        """Check the gates of a run, and compare it with an earlier one, where that is wanted."""
+        gates, margin = self.options.gates, self.options.get("margin")
+        if not self.options.against or self.options.stop is not None:
+            return Checked(gates=_gates(view, gates))
+        from proctor.engine.compare.against import compare_against, taken_from_file
+
+        reference = taken_from_file(store, self.options.against)
+        share = None if margin is None else margin / 100
+        earlier = compare_against(store, view, reference, gates=gates, margin=share)
+        return Checked(gates=_gates(view, gates, earlier), against=earlier)
+
+    @property
+    def _is_as_on_file(self) -> bool:
+        """Tell whether the engine can read everything itself."""
+        return (
+            self.criteria is None
+            and self.candidate.given is None
+            and self.options.get("measures") is None
+        )
+
+    def reading(self) -> Reading:
+        """Read the cases."""
+        if not is_path(self.cases):
+            reading = reading_of(self.cases, self.criteria, self.options.get("suite", ""))
+        else:
+            reading = self._read_file(Path(os.fspath(self.cases)))
+        if (measures := self.options.get("measures")) is not None:
+            suite = replace(reading.suite, measures=_measures(measures))
+            reading = replace(reading, suite=suite)
+        return reading
+
+    def _read_file(self, path: Path) -> Reading:
+        settings = self.options.suite(path)
+        dialect = read_suite.find_dialect(path, settings.dialect)
+        if self.criteria is not None:
+            if dialect.name != "native":
+                raise UsageError(
+                    f"criteria= is for cases of our own format, and {path} is in that of"
+                    f" {dialect.name!r}"
+                )
+            params = {"criteria": written_criteria(self.criteria)}
+            dialect = registry.build("dialect", Spec(name="native", params=params))
+        readings = dialect.read_all(path, **settings.reading)
+        if len(readings) != 1:
+            raise UsageError(f"{path} holds several suites; expected one")
+        return readings[0]
+
+    def settings(self, path: Path, reading: Reading | None = None) -> RunSettings:
+        """Return the settings of the run."""
+        options, who = self.options, self.candidate
+        given = None
+        if who.given is not None and reading is not None:
+            given = given_answers(who.given, reading.suite, options.get("name", ""))
+        fresh = bool(options.get("fresh", False)) and (who.agent or who.model) is not None
+        return RunSettings(
+            suite=replace(options.suite(path), given=reading),
+            answers=who.answers,
+            given=given,
+            model=who.model,
+            agent=who.agent,
+            proxy=options.choice("proxy"),
+            panel=options.panel,
+            simulator=options.choice("simulator"),
+            calls=options.calls,
+            attempts=options.get("attempts"),
+            repeat_label=token_hex(4) if fresh else options.get("again", ""),
+            unknown_candidate=bool(who.unknown) and not fresh and not options.get("again"),
+            name=options.get("name", ""),
+            executor=options.executor,
+            sandbox=options.sandbox,
+            interval=options.get("interval", "bounded"),
+            gates=options.gates,
+            against=options.against,
+            stop=options.stop,
+            bulk=options.get("bulk"),
+            max_unscored=options.max_unscored,
+        )
+
+
+def _with_earlier(settings: RunSettings, store: "OpenStore") -> RunSettings:
+    """Import the run to compare with, where it is a file."""
+    if not settings.against:
+        return settings
+    from proctor.engine.compare.against import taken_from_file
+
+    earlier = taken_from_file(store, settings.against)
+    stop = settings.stop
+    if stop is not None and stop.against:
+        stop = replace(stop, against=earlier)
+    return replace(settings, against=earlier, stop=stop)
+
+
+def _gates(
+    view: RunView, gates: Sequence[str], earlier: "Against | None" = None
+) -> "tuple[GateResult, ...]":
+    if not gates:
+        return ()
+    from proctor.engine.run.gates import gate_results
+
+    if earlier is None:
+        return tuple(gate_results(gates, view.summary))
+    return tuple(gate_results(gates, view.summary, earlier.gate_names, earlier.refused))
+
+
+def _with_headers(who: Chosen, headers: Any) -> Chosen:
+    if who.model is None:
+        raise UsageError("header goes along with a model that is named, as in 'openai:NAME@URL'")
+    from proctor.core.access import Access, Credential
+
+    sent = Credential(name="header", headers={str(k): str(v) for k, v in dict(headers).items()})
+    return replace(who, model=replace(who.model, access=Access(credentials=(sent,))))
+
+
+def _measures(given: Any) -> tuple[Spec, ...]:
+    """Read measures by name, as mappings or as objects."""
+    from proctor.api.cases import dialect
+
+    several = list(given) if isinstance(given, list | tuple | set) else [given]
+    data = {
+        "measures": [written_plugin("measure", one) for one in several],
+        "cases": [{"id": "probe", "ask": "probe", "references": "probe"}],
+    }
+    return dialect().read_data(data, "measures").suite.measures

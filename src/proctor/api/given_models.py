@@ -1,0 +1,87 @@
+"""Functions as models: for judges and simulated users that a program brings along."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from inspect import isawaitable
+from typing import Any
+
+from proctor.api.function_identity import identify
+from proctor.api.functions import function_name, in_own_thread, is_async, text_of
+from proctor.contracts.model import Model, ModelChoice, Price
+from proctor.core.exchange import Reply, Request, Sampling
+from proctor.core.names import parse_model
+from proctor.core.suite import Json
+from proctor.errors import ModelError, ProctorError, UsageError
+from proctor.registry import lend
+
+
+@dataclass(eq=False)
+class FunctionModel(Model):
+    """A function of the text of a request, as a model."""
+
+    function: Callable[..., Any]
+    name: str
+
+    @cached_property
+    def _key(self) -> str:
+        return identify(self.function).key
+
+    @property
+    def identity(self) -> Json:
+        return {"kind": "function", "name": self.name, "key": self._key}
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    @property
+    def price(self) -> Price | None:
+        return (0.0, 0.0)
+
+    async def reply(self, request: Request) -> Reply:
+        asked = "\n\n".join(message.content for message in request.messages)
+        work = partial(self.function, asked)
+        try:
+            result = work() if is_async(self.function) else await in_own_thread(work)
+            if isawaitable(result):
+                result = await result
+            return Reply(text=text_of(result, self.name), finish="stop")
+        except ProctorError:
+            raise
+        except Exception as error:
+            raise ModelError(f"{self.name} raised {type(error).__name__}: {error}") from error
+
+    async def check(self) -> None:
+        """Do nothing: a function is always there."""
+
+
+def choice_of(
+    given: Any, role: str, sampling: Sampling | None = None, system: str = ""
+) -> ModelChoice:
+    """Return the choice of a model: a name, a Model, a ModelChoice or a function."""
+    if isinstance(given, ModelChoice):
+        return given
+    if isinstance(given, str):
+        parse_model(given)
+        spec = given
+    else:
+        spec = lent_model(given, role)
+    return ModelChoice(spec=spec, sampling=sampling or Sampling(), system=system)
+
+
+def lent_model(given: Any, role: str) -> str:
+    """Make an object a model of this process, and return its name."""
+    if isinstance(given, Model):
+        return lend("model", given, _label(given), identify([given.identity]).key)
+    if callable(given) and not isinstance(given, type):
+        model = FunctionModel(function=given, name=function_name(given))
+        return lend("model", model, _label(model), identify(model.identity).key)
+    raise UsageError(
+        f"{role}: expected the name of a model such as 'openai:gpt-4o', a Model or a function, not"
+        f" {given!r:.80}"
+    )
+
+
+def _label(model: Model) -> str:
+    return "".join(char for char in model.label if char.isprintable() and char != "#")

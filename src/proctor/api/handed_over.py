@@ -1,0 +1,124 @@
+"""Objects of a program, such as scorers and models, as the names that the engine knows them by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any
+
+from proctor import registry
+from proctor.api.function_identity import identify
+from proctor.api.plain_scorers import FunctionScorer, scorer_of
+from proctor.contracts.scorer import Scorer
+from proctor.core.fingerprint import is_plain, plain
+from proctor.core.suite import Json, Spec
+from proctor.errors import UsageError
+
+
+def spec_of(kind: str, plugin: Any) -> Spec:
+    """Return the spec of an object: that of its class, where others have it, or one of its own."""
+    if isinstance(plugin, type):
+        plugin = _made(kind, plugin)
+    name = registry.name_of(kind, type(plugin))
+    params = params_of(plugin) if is_dataclass(plugin) else {}
+    if name and params is not None:
+        return Spec(name=name, params=params)
+    identity = identify(plugin)
+    shown = params if params is not None and not isinstance(plugin, FunctionScorer) else {}
+    return Spec(
+        name=registry.lend(kind, plugin, label_of(plugin), identity.key), params=shown or {}
+    )
+
+
+def label_of(plugin: Any) -> str:
+    """Return what an object is called."""
+    if isinstance(plugin, FunctionScorer):
+        return plugin.name
+    return type(plugin).__name__
+
+
+def params_of(plugin: Any) -> dict[str, Json] | None:
+    """Return the fields that differ from their defaults; none where JSON cannot hold one."""
+    params: dict[str, Json] = {}
+    for one in fields(plugin):
+        if not one.init or one.name.startswith("_"):
+            continue
+        value = getattr(plugin, one.name)
+        if _is_default(one, value):
+            continue
+        try:
+            written = plain(value)
+        except TypeError:
+            return None
+        if not is_plain(written):
+            return None
+        params[one.name] = written
+    return params
+
+
+def _is_default(one: Field[Any], value: Any) -> bool:
+    if one.default is not MISSING:
+        return type(value) is type(one.default) and bool(value == one.default)
+    return one.default_factory is not MISSING and bool(value == one.default_factory())
+
+
+def _made(kind: str, plugin: type[Any]) -> Any:
+    try:
+        return plugin()
+    except TypeError as error:
+        raise UsageError(
+            f"the {kind} {plugin.__name__} needs its parameters: {error}"
+            f" (fix: {plugin.__name__}(…))"
+        ) from None
+
+
+def written_criteria(given: Any) -> Json:
+    """Write criteria as a suite's file would, whatever a person handed over."""
+    if given is None or is_one(given):
+        return written_criterion(given)
+    if isinstance(given, Sequence | set | frozenset):
+        return [written_criterion(one) for one in given]
+    raise UsageError(
+        f"criteria are scorers, names of scorers, functions or mappings, not {given!r:.80}"
+    )
+
+
+def is_one(given: Any) -> bool:
+    """Tell whether something is one criterion, and not several."""
+    return isinstance(given, str | Mapping | Scorer | type | bool | int | float) or callable(given)
+
+
+def written_criterion(given: Any) -> Json:
+    """Write one criterion as a suite's file would."""
+    if isinstance(given, str):
+        return {given: True} if given in registry.names("scorer") else given
+    if isinstance(given, Mapping):
+        return _written_mapping(given)
+    if given is None or isinstance(given, bool | int | float):
+        return given
+    scorer = given if isinstance(given, Scorer | type) else _called(given)
+    spec = spec_of("scorer", scorer)
+    criterion: dict[str, Json] = {"scorer": spec.name, "with": dict(spec.params)}
+    if spec.name.startswith(registry.LENT):
+        criterion |= {"metric": label_of(scorer)}
+    return criterion
+
+
+def _written_mapping(given: Mapping[Any, Any]) -> Json:
+    """Write a mapping with the scorer as an object in it, beside an id, a weight and so on."""
+    scorer = given.get("scorer")
+    if scorer is None or isinstance(scorer, str):
+        return {str(key): value for key, value in given.items()}
+    own = {str(key): value for key, value in given.items() if key != "scorer"}
+    if "with" in own:
+        raise UsageError("a scorer that is an object has its parameters already: leave out 'with'")
+    written = written_criterion(scorer)
+    assert isinstance(written, dict)
+    return {**written, **own}
+
+
+def _called(given: Any) -> Scorer:
+    if not callable(given):
+        raise UsageError(
+            f"{given!r:.80} is no criterion (fix: a scorer such as Contains('Paris'), the name of"
+            " one, a mapping such as {'number': 42}, or a function of the output)"
+        )
+    return scorer_of(given)

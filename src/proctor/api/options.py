@@ -1,0 +1,280 @@
+"""Options of an evaluation from Python: those of the command line, by the same names."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from proctor.api.given_models import choice_of
+from proctor.api.stores import RunOfStore, StorePlace
+from proctor.contracts.model import Model, ModelChoice
+from proctor.core.exchange import Sampling
+from proctor.core.suite import Spec
+from proctor.engine.run.settings import (
+    MAX_UNSCORED,
+    CallSettings,
+    JudgeSettings,
+    StopSettings,
+    SuiteSettings,
+)
+from proctor.errors import UsageError
+from proctor.suggestions import LOOSELY, suggest
+
+AModel = str | Model | ModelChoice | Callable[..., Any]
+"""A model: its name, an object, or a function of the text of a request."""
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """The options of an evaluation; each is the one of the command line with this name."""
+
+    attempts: int
+    again: str
+    fresh: bool
+    """Whether everything is asked anew, whatever is stored."""
+    name: str
+    suite: str
+    """What cases in memory are called together."""
+    measures: Any
+    judge: AModel | Sequence[AModel]
+    panel: Literal["mean", "median", "majority"]
+    judge_repeats: int
+    judge_reasoning_effort: str
+    tie: Literal["0", "half", "unscored"]
+    simulator: AModel
+    temperature: float
+    top_p: float
+    top_k: int
+    max_tokens: int
+    seed: int
+    reasoning_effort: str
+    system: str
+    proxy: AModel
+    agent_option: Mapping[str, Any]
+    where: str
+    limit: int
+    select: str | Sequence[str]
+    dialect: str
+    dialect_option: Mapping[str, Any]
+    compat: str
+    root: str | Path
+    allow_import: bool
+    max_turns: int
+    concurrency: int
+    timeout: float
+    attempt_timeout: float
+    rpm: int
+    tpm: int
+    header: Mapping[str, str]
+    max_cost: float
+    price: Mapping[str, tuple[float, float] | str]
+    """Dollars per million tokens in and out, by the name of the model."""
+    prices: str | Path | Mapping[str, tuple[float, float] | str]
+    """A JSON file of prices, or prices themselves."""
+    offline: bool
+    record: str | Path
+    stop_when: str
+    against: str | Path | RunOfStore
+    margin: float
+    executor: str
+    workers: int
+    sandbox: str
+    interval: Literal["bounded", "t", "bootstrap"]
+    max_unscored: float
+    gate: str | Sequence[str]
+    bulk: bool
+    store: str | Path | StorePlace
+    parts: str
+    progress: bool
+
+
+_SYNONYMS: Mapping[str, str] = {
+    "judges": "judge", "gates": "gate", "headers": "header",
+    "agent_options": "agent_option", "dialect_options": "dialect_option", "n": "attempts",
+    "repeats": "attempts", "epochs": "attempts", "max_concurrency": "concurrency",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Options as somebody gave them, checked for their names."""
+
+    given: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> "ReadOptions":
+        """Check the names of options."""
+        given: dict[str, Any] = {}
+        for name, value in options.items():
+            own = _SYNONYMS.get(name, name)
+            if own not in EvaluateOptions.__annotations__:
+                hint = suggest(name, sorted(EvaluateOptions.__annotations__), cutoff=LOOSELY)
+                raise UsageError(f"evaluate() has no option {name!r} ({hint})")
+            if value is not None:
+                given[own] = value
+        return cls(given)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an option, or what holds where nobody gave it."""
+        return self.given.get(name, default)
+
+    @property
+    def store_url(self) -> str | None:
+        """Return where the store is; none for the usual place."""
+        return StorePlace.of(self.get("store")).url
+
+    @property
+    def sampling(self) -> Sampling:
+        """Return how the candidate is sampled."""
+        names = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
+        return Sampling(**{name: self.get(name) for name in names})
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """Return the expressions that must hold."""
+        return _several(self.get("gate", ()))
+
+    def suite(self, path: Path) -> SuiteSettings:
+        """Return the settings of the suite."""
+        allow_import = bool(self.get("allow_import", False))
+        if allow_import:
+            from proctor.io.search_paths import trust_folders
+
+            trust_folders([str(path if path.is_dir() else path.parent), os.getcwd()])
+        options = dict(self.get("dialect_option", {}))
+        if "max_turns" in self.given:
+            options.setdefault("max_turns", self.get("max_turns"))
+        root = self.get("root")
+        return SuiteSettings(
+            path=path,
+            dialect=self.get("dialect", ""),
+            compat=self.get("compat", ""),
+            root=None if root is None else Path(root),
+            where=self.get("where", ""),
+            limit=self.get("limit"),
+            select=_several(self.get("select", ())),
+            allow_import=allow_import,
+            options={
+                str(key): str(int(value) if isinstance(value, bool) else value)
+                for key, value in options.items()
+            },
+        )
+
+    @property
+    def panel(self) -> JudgeSettings:
+        """Return who judges, and how verdicts are combined."""
+        judges = self.get("judge", ())
+        several = judges if isinstance(judges, list | tuple) else (judges,)
+        asked_how = Sampling(reasoning_effort=self.get("judge_reasoning_effort"))
+        return JudgeSettings(
+            judges=tuple(choice_of(one, "judge", asked_how) for one in several),
+            combine=self.get("panel", "mean"),
+            repeats=self.get("judge_repeats", 1),
+            tie=self.get("tie", "0"),
+        )
+
+    def choice(self, name: str) -> ModelChoice | None:
+        """Return the model of a role, where one was given."""
+        given = self.get(name)
+        return None if given is None else choice_of(given, name)
+
+    @property
+    def calls(self) -> CallSettings:
+        """Return how models are called."""
+        record = self.get("record")
+        concurrency = self.get("concurrency", 64)
+        if not isinstance(concurrency, int) or concurrency < 1:
+            raise UsageError(f"concurrency is a whole number from 1, not {concurrency!r}")
+        return CallSettings(
+            concurrency=concurrency,
+            timeout=self.get("timeout"),
+            attempt_timeout=self.get("attempt_timeout", 3600.0),
+            requests_per_minute=self.get("rpm"),
+            tokens_per_minute=self.get("tpm"),
+            max_cost=self.get("max_cost"),
+            prices=dict(_price(name, value) for name, value in self._prices()),
+            price_file=self._price_file,
+            offline=self.get("offline", False),
+            record=None if record is None else Path(record),
+        )
+
+    def _prices(self) -> Iterable[tuple[str, Any]]:
+        yield from _prices(self.get("price", {}))
+        if self._price_file is None:
+            yield from _prices(self.get("prices", {}))
+
+    @property
+    def _price_file(self) -> Path | None:
+        """Return the file of prices, where one is named."""
+        given = self.get("prices")
+        named = isinstance(given, os.PathLike) or (isinstance(given, str) and "=" not in given)
+        if not named:
+            return None
+        if not os.path.isfile(given):
+            raise UsageError(f"prices: there is no file {os.fspath(given)!r}")
+        return Path(given)
+
+    @property
+    def against(self) -> str:
+        """Return the earlier run to compare with: a name, an id, a file or ``@baseline``."""
+        given = self.get("against", "")
+        return str(given.id) if isinstance(given, RunOfStore) else os.fspath(given)
+
+    @property
+    def stop(self) -> StopSettings | None:
+        """Return when the run may end before its last case."""
+        when, margin = self.get("stop_when"), self.get("margin")
+        if when is None:
+            if margin is not None and not self.against:
+                raise UsageError("margin goes with against")
+            return None
+        return StopSettings(
+            when=str(when).strip(),
+            against=self.against,
+            margin=None if margin is None else margin / 100,
+        )
+
+    @property
+    def executor(self) -> Spec:
+        """Return where scoring runs."""
+        name, _, address = str(self.get("executor", "local")).partition(":")
+        params = {"address": address, "workers": self.get("workers")}
+        return Spec(name=name, params={key: value for key, value in params.items() if value})
+
+    @property
+    def sandbox(self) -> Spec:
+        """Return where programs run."""
+        name, _, image = str(self.get("sandbox", "bubblewrap")).partition(":")
+        return Spec(name=name, params={"image": image} if image else {})
+
+    @property
+    def max_unscored(self) -> float:
+        """Return the share of cases that may be unscored."""
+        value = self.get("max_unscored", MAX_UNSCORED)
+        if isinstance(value, str):
+            return float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        return float(value)
+
+
+def _several(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _prices(given: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(given, Mapping):
+        return given.items()
+    texts = _several(given)
+    return [(name, value) for name, _, value in (text.partition("=") for text in texts)]
+
+
+def _price(name: str, value: Any) -> tuple[str, tuple[float, float]]:
+    try:
+        into, out = (
+            float(part) for part in (value.split("/") if isinstance(value, str) else value)
+        )
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"the price of {name!r} is a pair of dollars per million tokens in and out, as in"
+            f" {{'gpt-4o': (2.5, 10)}}, not {value!r}"
+        ) from None
+    return name, (into, out)

@@ -1,0 +1,39 @@
+"""Runs as files, in the format that the name of the file says."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from proctor.api.stores import StorePlace
+from proctor.engine.transfer.run_files import in_place, write_runs
+from proctor.errors import UsageError
+
+_REPORTS = {".json": "json", ".csv": "csv", ".md": "md", ".xml": "junit"}
+_STORED = (".jsonl", ".parquet")
+
+
+def save_run(path: Path, run_id: str, store: StorePlace, report: Callable[..., str]) -> Path:
+    """Write a run, and return the path."""
+    kind = path.suffix.lower()
+    if kind in _REPORTS:
+        with in_place(path) as part:
+            part.write_text(report(_REPORTS[kind], cases=True), encoding="utf-8")
+    elif kind == ".html":
+        _write_page(path, run_id, store)
+    elif kind in _STORED:
+        with store.opened(create=False) as opened:
+            write_runs(opened, [run_id], path)
+    else:
+        known = ", ".join([".html", *_STORED, *_REPORTS])
+        raise UsageError(f"{path}: a run is written as {known}")
+    return path
+
+
+def _write_page(path: Path, run_id: str, store: StorePlace) -> None:
+    from proctor.web.share.document import ShareSettings, write_page
+
+    with (
+        store.opened(create=False) as opened,
+        in_place(path) as part,
+        part.open("wb") as file,
+    ):
+        write_page(opened, [run_id], file, ShareSettings())

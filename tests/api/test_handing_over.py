@@ -1,0 +1,132 @@
+"""What is handed over as an object, and under which name the engine knows it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor import registry
+from proctor.api import candidates, cases, given_models, handed_over, options, plain_scorers
+from proctor.core.exchange import Message, Request, Sampling
+from proctor.core.suite import Spec, Suite
+from proctor.errors import UsageError
+from proctor.io.concurrency import run_sync
+from proctor.scorers import Contains, Judged, Number, Rouge
+from proctor.testing import ScriptedModel
+
+
+@dataclass(frozen=True)
+class Own(proctor.Scorer):
+    """Pass when the answer has enough letters."""
+
+    least: int = 3
+
+    def score(self, ctx: proctor.ScoreContext) -> bool:
+        return len(ctx.output) >= self.least
+
+
+@pytest.mark.parametrize(
+    ("plugin", "spec"),
+    [
+        (Contains("Paris"), Spec(name="contains", params={"texts": "Paris"})),
+        (Contains(["a", "b"], all=False), Spec(name="contains", params={"texts": ["a", "b"], "all": False})),
+        (Number(42), Spec(name="number", params={"value": 42})),
+        (Judged("Is it polite?"), Spec(name="judged", params={"question": "Is it polite?"})),
+        (Rouge, Spec(name="rouge")),
+    ],
+)  # fmt: skip
+def test_a_scorer_that_others_have_goes_by_its_name(plugin: Any, spec: Spec) -> None:
+    assert handed_over.spec_of("scorer", plugin) == spec
+
+
+def test_an_own_scorer_is_lent_under_a_name_that_says_what_it_is() -> None:
+    name = handed_over.spec_of("scorer", Own()).name
+    assert name.startswith("python:Own#")
+    assert handed_over.spec_of("scorer", Own()).name == name
+    assert handed_over.spec_of("scorer", Own(least=4)).name != name
+    assert registry.build("scorer", Spec(name=name)) == Own()
+    assert registry.find("scorer", name) is Own
+
+
+def test_a_lent_scorer_ends_with_its_program() -> None:
+    with pytest.raises(registry.PluginError, match="was an object of a Python program"):
+        registry.find("scorer", "python:Own#0123456789ab")
+
+
+@pytest.mark.parametrize(
+    ("function", "takes"),
+    [
+        (lambda output: True, ("output",)),
+        (lambda text, reference: True, ("output", "reference")),
+        (lambda answer, expected, question: True, ("output", "expected", "question")),
+        (lambda ctx: True, ("ctx",)),
+        (lambda x, y: True, ("output", "reference")),
+        (lambda output, limit=3: True, ("output",)),
+    ],
+)
+def test_parameters_of_functions_that_score(function: Any, takes: tuple[str, ...]) -> None:
+    assert plain_scorers.scorer_of(function).takes == takes
+
+
+def test_a_function_that_scores_says_what_it_wants() -> None:
+    with pytest.raises(UsageError, match="'nonsense', which nobody gives it"):
+        plain_scorers.scorer_of(lambda output, reference, nonsense: True)
+
+
+def test_a_decorated_function_can_still_be_called() -> None:
+    @proctor.scorer(name="length", out_of=None)
+    def letters(output: str) -> int:
+        return len(output)
+
+    assert (letters("abc"), letters.name, letters.full_marks) == (3, "length", None)
+
+
+def test_models_may_be_names_objects_and_functions() -> None:
+    assert given_models.choice_of("openai:m", "judge").spec == "openai:m"
+    model = ScriptedModel(["yes"])
+    lent = given_models.choice_of(model, "judge").spec
+    assert registry.lent("model", lent) is model
+    judge = registry.lent("model", given_models.choice_of(str.upper, "judge").spec)
+    request = Request(messages=(Message(role="user", content="yes"),))
+    assert run_sync(judge.reply(request)).text == "YES"
+    with pytest.raises(UsageError, match="judge: expected the name of a model"):
+        given_models.choice_of(7, "judge")
+
+
+def test_a_function_judges() -> None:
+    def judge(text: str) -> str:
+        return '{"reason": "it says please", "result": "yes"}'
+
+    run = proctor.evaluate([{"ask": "Ask nicely."}], lambda q: "please", criteria=Judged("Polite?"), judge=judge)  # fmt: skip
+    assert (run.rate, run.cases[0].why) == (1.0, "judged: it says please")
+
+
+def test_a_model_as_an_object_is_the_candidate() -> None:
+    run = proctor.evaluate([{"ask": "Where?", "reference": "Paris"}], ScriptedModel(["Paris"]))
+    assert run.rate == 1.0
+
+
+def test_options_have_the_names_of_the_command_line() -> None:
+    read = options.ReadOptions.of(
+        {"gates": "rate >= 0.5", "prices": {"m": "2.5/10"}, "sandbox": "docker:image", "max_unscored": "5%",
+         "temperature": 0.5, "stop_when": "rate >= 0.8", "executor": "ray:here", "workers": 2}
+    )  # fmt: skip
+    assert read.gates == ("rate >= 0.5",)
+    assert read.calls.prices == {"m": (2.5, 10.0)}
+    assert read.sandbox == Spec(name="docker", params={"image": "image"})
+    assert read.executor == Spec(name="ray", params={"address": "here", "workers": 2})
+    assert (read.max_unscored, read.sampling) == (0.05, Sampling(temperature=0.5))
+    assert read.stop is not None
+    with pytest.raises(UsageError, match="the price of 'm'"):
+        assert options.ReadOptions.of({"prices": {"m": 3}}).calls
+
+
+def test_answers_may_come_in_any_shape() -> None:
+    suite = cases.reading_of([{"id": "a", "ask": "1", "reference": "1"}, {"id": "b", "ask": "2", "reference": "2"}]).suite  # fmt: skip
+    assert isinstance(suite, Suite)
+    for given in (["1", None], {"a": "1"}, [{"case": "a", "answer": 1}]):
+        attempts = candidates.given_answers(given, suite).attempts
+        assert [one.output for one in attempts if one.output] == ["1"]
+    both = candidates.given_answers({"a": ["1", "2"]}, suite).attempts
+    assert [(one.index, one.output) for one in both] == [(0, "1"), (1, "2")]
