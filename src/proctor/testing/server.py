@@ -213,6 +213,7 @@ class FakeServer:
             status, message = trouble
             self._refuse(connection, status, message)
         elif _is_batched(incoming.path):
+            self._connections[connection] = None  # the reply to the call before was read
             status, data = self.batches.serve(incoming.method, incoming.path, incoming.body)
             loop, wait = asyncio.get_running_loop(), self._latency(incoming.path)
             loop.call_later(wait, partial(connection.send, status, data, then=_nothing))
