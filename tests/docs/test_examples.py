@@ -50,6 +50,11 @@ def result_of(folder: Path, environment: dict[str, str], *arguments: str) -> Any
             ("suite.yaml", "--answers", "answers.jsonl", "--allow-import"),
             {"name": (1 + 8 / 15) / 2, "thanks": 1.0},
         ),
+        (
+            "tools",
+            ("suite.yaml", "--answers", "answers.jsonl"),
+            {"weather": 1.0, "train": 0.75, "greeting": 1.0, "warmer": 1.0, "ticket": 5 / 6},
+        ),
     ],
 )
 @pytest.mark.slow

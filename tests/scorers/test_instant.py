@@ -16,10 +16,15 @@ PARAMS: dict[str, dict[str, Any]] = {
     "blanks": {"template": "a[blank]b[blank][blank]", "targets": ["x", "y", "z"]},
     "contains": {"texts": ["ab", "x" * 20 + "b"], "ignore_case": True},
     "keywords": {"rules": ["ab", {"text": "a" * 19 + "b", "ignore_case": True}]},
+    "json_equal": {"value": {"a": [1, {"b": "x"}]}},
+    "json_schema": {"schema": {"type": "object", "required": ["a"]}},
+    "language": {"language": "en"},
     "number": {"value": 1},
 }
-NOT_BY_TEXT = {"noted"}
-"""What looks at something else than answer and references."""
+NOT_BY_TEXT = {
+    "cost", "imported", "instructions", "latency", "noted", "retrieval", "tool_calls",
+}  # fmt: skip
+"""What looks at something else than answer and references, or at what a case must have besides."""
 INSTANT = sorted(
     name
     for name in BUILT_IN["scorer"]

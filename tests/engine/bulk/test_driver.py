@@ -47,6 +47,8 @@ QUICK: list[Json] = [
     [{"contains": "blue", "weight": -0.7, "id": "penalty"}, {"token_f1": True}],
     [{"word_count_match": True}, {"contains": "references"}],
     [{"readability": True, "weight": 0}],
+    [{"length": {"max": 2}}, {"refusal": False, "weight": 0.5}],
+    [{"language": "en"}, {"xml": True}, {"is_json": True}, {"json_equal": {"value": 4}}],
     [{"noted": "x"}, {"specificity": True, "weight": 0}],
 ]
 SLOW: list[Json] = [
@@ -61,10 +63,11 @@ SLOW: list[Json] = [
 
 
 ELSEWHERE = {
-    "programs": {"eval_code", "python_check", "unit_tests"},
-    "weights": {"bert_score", "bert_similarity", "hedging_language", "unieval"},
+    "programs": {"eval_code", "python_check", "sql_equal", "unit_tests"},
+    "weights": {"bert_score", "bert_similarity", "hedging_language", "similar", "unieval"},
     "results of other tools": {"imported"},
-    "structure": {"is_json", "json_equal", "json_schema", "retrieval", "tool_calls"},
+    "structure": {"instructions", "json_schema", "retrieval", "tool_calls"},
+    "what an attempt took": {"cost", "latency"},
 }
 """Scorers without a kind here, besides those that ask a judge: a run with these, or with programs,
 stays in rows, weights score many at once as text_metrics does, and imported scores are not made."""
