@@ -4,6 +4,10 @@ The store is filled through the real schema with two runs of one suite, each wit
 attempts, summed up by the engine's own code. `proctor view` serves it as a process of its own. Each
 page is asked for in turns with all the others, by one client and by four at once; what counts is
 the 95th percentile against half a second, and the server's largest resident memory.
+
+With --parts, `proctor run` makes both runs of files, so that large ones have their home in parts:
+then the first comparison is shown next to DuckDB's reading of all values of both, and the pages of
+each size next to those of the first.
 """
 
 import argparse
@@ -38,9 +42,12 @@ from proctor.store.store import Store
 
 NAMES = ("first", "second")
 LANGS = ("python", "go", "rust", "c++", "javascript", "java", "kotlin", "bash", "sql", "r")
+KEYWORDS = ("quorum", "zephyr", "fjord", "waltz", "jukebox")
 RARE, COMMON = "zyzzyva", "because"
 WANTED_SECONDS, WANTED_MEGABYTES = 0.5, 300
 BATCH = 10_000
+TICK = 0.002
+"""Seconds of processor time below which a page cannot be told from none."""
 
 
 def words(number: int) -> list[str]:
@@ -169,16 +176,79 @@ def _fill_run(
             )
 
 
+def fill_in_parts(path: Path, attempts: int) -> None:
+    """Make both runs by the command, of a suite and answers in Parquet."""
+    import pyarrow
+    import pyarrow.parquet
+
+    count = attempts // len(NAMES)
+
+    def write(file: Path, row: Callable[[int], dict[str, str]]) -> None:
+        writer = None
+        for start in range(0, count, BATCH):
+            table = pyarrow.Table.from_pylist(
+                [row(number) for number in range(start, min(count, start + BATCH))]
+            )
+            if writer is None:
+                writer = pyarrow.parquet.ParquetWriter(file, table.schema)
+            writer.write_table(table)
+        assert writer is not None
+        writer.close()
+
+    def case(number: int) -> dict[str, str]:
+        return {
+            "id": f"case-{number:07}",
+            "ask": f"What is to be said of the number {number}?",
+            "criteria": json.dumps([{"keywords": list(KEYWORDS)}]),
+            "tags.lang": LANGS[number % 10],
+            "tags.kind": ("easy", "hard")[number % 3 == 0],
+        }
+
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        suite = Path(folder) / "many.parquet"
+        write(suite, case)
+        for place, name in enumerate(NAMES):
+            text = Text()
+
+            def answer(number: int, place: int = place, text: Text = text) -> dict[str, str]:
+                said = KEYWORDS[: round(len(KEYWORDS) * points_of(place, number))]
+                return {"case": f"case-{number:07}", "output": " ".join([text.of(number), *said])}
+
+            answers = Path(folder) / f"{name}.parquet"
+            write(answers, answer)
+            command = [sys.executable, "-m", "proctor.cli.main", "run", str(suite), "--name", name]
+            command += ["--answers", str(answers), "--store", str(path), "--json"]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def duckdb_seconds(path: Path) -> float:
+    """Return how long DuckDB takes to read all values of both runs, at its best of three."""
+    import duckdb
+
+    files = [str(file) for file in Path(f"{path}.parts").glob("*/results-*.parquet")]
+    if not files:
+        return 0.0
+    took = []
+    for _ in range(3):
+        start = time.perf_counter()
+        with duckdb.connect() as base:
+            base.execute("SET threads = 1")
+            base.execute("SELECT case_id, value FROM read_parquet(?)", [files]).fetchnumpy()
+        took.append(time.perf_counter() - start)
+    return min(took)
+
+
 def battle(store: Store, count: int) -> None:
     """Store a battle of the two runs over some of their cases."""
+    names = [store.runs.get(name).id for name in NAMES]
     store.comparisons.put(
         (
             f"{number}-{order}",
             "content",
             Comparison(
                 case_id=f"case-{number:07}",
-                first=NAMES[order],
-                second=NAMES[1 - order],
+                first=names[order],
+                second=names[1 - order],
                 judge="strict",
                 asked="alike",
                 outcome=Preference.FIRST if (number + order) % 3 else Preference.SECOND,
@@ -197,15 +267,16 @@ class Pages:
     key: str
     last: str
     random: random.Random
+    runs: tuple[str, ...] = NAMES
 
     def all(self) -> dict[str, Callable[[], str]]:
         """Return what makes the next address of each kind."""
-        both = [("run", name) for name in NAMES]
+        both, first = [("run", name) for name in self.runs], f"/runs/{self.runs[0]}"
         return {
             "home": lambda: "/",
             "suite": lambda: f"/suites/{self.key}",
-            "distribution": lambda: "/runs/first/histogram.svg",
-            "run": lambda: "/runs/first",
+            "distribution": lambda: f"{first}/histogram.svg",
+            "run": lambda: first,
             "run, far down": lambda: self.run(after=f"[null,{self.number()}]"),
             "run, sorted by value": lambda: self.run(sort="value", order="down"),
             "run, sorted by id": lambda: self.run(sort="id", order="down"),
@@ -219,8 +290,8 @@ class Pages:
             "search, a rare word": lambda: self.run(q=RARE),
             "search, nothing": lambda: self.run(q="no such words"),
             "search, sorted": lambda: self.run(q=RARE, sort="value"),
-            "case": lambda: f"/runs/first/cases/{self.case()}",
-            "label": lambda: f"/runs/first/label?case={self.case()}",
+            "case": lambda: f"{first}/cases/{self.case()}",
+            "label": lambda: f"{first}/label?case={self.case()}",
             "compare": self.compare,
             "compare, worse": lambda: self.compare(kind="worse"),
             "compare, filter": lambda: self.compare(where="difference < 0 and lang == 'sql'"),
@@ -236,10 +307,10 @@ class Pages:
         return f"case-{self.number():07}"
 
     def run(self, **query: str) -> str:
-        return f"/runs/first?{urlencode(query)}"
+        return f"/runs/{self.runs[0]}?{urlencode(query)}"
 
     def compare(self, **query: str) -> str:
-        return f"/compare?{urlencode([*(('run', name) for name in NAMES), *query.items()])}"
+        return f"/compare?{urlencode([*(('run', name) for name in self.runs), *query.items()])}"
 
 
 @contextmanager
@@ -325,12 +396,15 @@ def told(name: str, alone: Sequence[float], four: Sequence[float], work: float) 
     return f"{name:24}{times}{ratio:9.2f}"
 
 
-def wait_for_index(base: str, limit: float = 3600) -> float:
+def wait_for_index(base: str, run: str, limit: float = 3600) -> float:
     """Let the server index the texts of the first run, and return how long that took."""
-    start = time.perf_counter()
+    start = first = time.perf_counter()
     while time.perf_counter() - start < limit:
-        with urllib.request.urlopen(f"{base}/runs/first.json?q={RARE}") as answer:
+        with urllib.request.urlopen(f"{base}/runs/{run}.json?q={RARE}") as answer:
             state = json.load(answer).get("search")
+        if start == first:
+            print(f"the first search says of itself: {state}")
+            first = 0.0
         if state is None or state["whole"]:
             break
         time.sleep(1)
@@ -342,26 +416,55 @@ def main() -> int:
     parser.add_argument("attempts", nargs="*", type=int, default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--keep", type=Path, help="a folder for the stores, to use them again")
+    parser.add_argument("--parts", action="store_true", help="let `proctor run` make the runs")
     offer_json(parser)
     options = parser.parse_args()
     missed = 0
+    smallest: dict[str, float] = {}
+    works: dict[str, float] = {}
     with reporting(options.json) as rows, tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         for attempts in options.attempts:
             path = folder / f"pages-{attempts}.db"
-            missed += one_size(path, attempts, options.rounds, rows)
+            filling = fill_in_parts if options.parts else fill
+            times = one_size(path, attempts, options.rounds, rows, filling)
+            missed += times.missed
+            smallest, works = smallest or times.high, works or times.work
+            if smallest is not times.high:
+                worst = max(smallest, key=lambda name: times.high[name] / smallest[name])
+                ratio = times.high[worst] / smallest[worst]
+                print(f"at most {ratio:.1f} times the p95 of the smallest store: {worst}")
+                print("times the smallest store          p95      CPU")
+                for name in sorted(smallest):
+                    by_cpu = times.work[name] / max(works[name], TICK)
+                    print(f"  {name:24}{times.high[name] / smallest[name]:9.2f}{by_cpu:9.2f}")
     return 1 if missed else 0
 
 
-def one_size(path: Path, attempts: int, rounds: int, rows: list[Row]) -> int:
-    """Measure the pages of a store of one size, and return how many were too slow."""
+@dataclass
+class Times:
+    """What the pages of one store took."""
+
+    missed: int
+    """How many were too slow."""
+    high: dict[str, float]
+    """Seconds at the 95th percentile, with one client."""
+    work: dict[str, float]
+    """Seconds of processor time."""
+
+
+def one_size(
+    path: Path, attempts: int, rounds: int, rows: list[Row], filling: Callable[[Path, int], object]
+) -> Times:
+    """Measure the pages of a store of one size."""
     start = time.perf_counter()
     if not path.exists():
-        fill(path, attempts)
+        filling(path, attempts)
         with Store.open(str(path)) as store:
             battle(store, attempts // len(NAMES))
     with Store.open(str(path)) as store:
         key = store.runs.get(NAMES[0]).suite_key
+        runs = tuple(store.runs.get(name).id for name in NAMES)
     size = os.path.getsize(path) / 1e6
     took, load = time.perf_counter() - start, os.getloadavg()[0]
     print(f"\n{attempts:,} scored attempts, {size:,.0f} MB ({took:.0f} s to fill)")
@@ -369,11 +472,11 @@ def one_size(path: Path, attempts: int, rounds: int, rows: list[Row]) -> int:
 
     def pages() -> Pages:
         last = f"case-{attempts // len(NAMES) - 1:07}"
-        return Pages(key, last, random.Random(7))
+        return Pages(key, last, random.Random(7), runs)
 
     with served(path) as (base, pid):
         cold = {name: asked(base + make()) for name, make in pages().all().items()}
-        indexed = wait_for_index(base)
+        indexed = wait_for_index(base, runs[0])
         print(f"texts indexed in {indexed:.0f} s")
         alone_times = measure(base, pages, rounds, 1)
         four = measure(base, pages, max(1, rounds // 2), 4)
@@ -388,6 +491,11 @@ def one_size(path: Path, attempts: int, rounds: int, rows: list[Row]) -> int:
     slow += [f"{name} (4)" for name in four if high(four[name]) > WANTED_SECONDS]
     worst = sorted(cold.items(), key=lambda item: -item[1])[:5]
     print("the first time: " + ", ".join(f"{name} {1000 * took:.0f}" for name, took in worst))
+    if reading := duckdb_seconds(path):
+        ratio = cold["compare"] / reading
+        print(
+            f"first comparison: {cold['compare']:.2f} s, {ratio:.1f} times reading both by DuckDB"
+        )
     print(f"memory of the server: {memory:.0f} MB (wanted: under {WANTED_MEGABYTES})")
     print(f"too slow: {', '.join(slow) or 'none'}")
     what = f"store of {attempts:,} scored attempts"
@@ -399,7 +507,8 @@ def one_size(path: Path, attempts: int, rounds: int, rows: list[Row]) -> int:
     note = f"store of {size:,.0f} MB, filled in {took:.0f} s, texts indexed in {indexed:.0f} s"
     note += f"; wanted: under {WANTED_MEGABYTES}"
     rows.append(alone(f"{what}, memory of the server", memory, "MB", note))
-    return len(slow) + (memory > WANTED_MEGABYTES)
+    found = {name: high(times) for name, times in alone_times.items()}
+    return Times(len(slow) + (memory > WANTED_MEGABYTES), found, work)
 
 
 def _second(pair: tuple[str, float]) -> float:

@@ -1,9 +1,11 @@
 """Columns of results: read when wanted, kept while there is room, and their masks."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from parts_runs import AWKWARD, SIZE, put_run, result_at
+from proctor.store.parts import columns as module
 from proctor.store.parts.columns import ColumnCache, ResultColumns
 from proctor.store.parts.moving import move_to_parts
 from proctor.store.store import Store
@@ -69,3 +71,22 @@ def test_the_cache_forgets_what_was_not_used_longest() -> None:
     cache.clear()
     load("a")
     assert loaded[-1] == "a"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "size"),
+    [([1.0, 1.0, 1.0], 0), ([1.0, 2.0, 1.0], 24), ([], 0), ([float("nan")] * 3, 24)],
+    ids=["all the same", "different", "none", "unknown"],
+)
+def test_a_column_of_one_number_takes_no_room(numbers: list[float], size: int) -> None:
+    column = module._numbers([pa.array(numbers, pa.float64())])
+    assert column.tolist() == pytest.approx(numbers, nan_ok=True)
+    assert module._size(column) == size
+
+
+def test_a_column_with_the_numbers_of_another_is_that_one() -> None:
+    value = module._numbers([pa.array([0.5, None, 1.0], pa.float64())])
+    same = module._numbers([pa.array([0.5, None, 1.0], pa.float64())])
+    other = module._numbers([pa.array([0.5, 0.0, 1.0], pa.float64())])
+    assert module._size(module._same_or_own(same, value)) == 0
+    assert module._same_or_own(other, value) is other

@@ -237,6 +237,8 @@ class ResultColumns:
                 chunk = pa.array([nothing] * part.cases, kind)
             chunks.append(chunk.cast(kind))
             any_escaped = any_escaped or escaped
+        if name in ("low", "high"):
+            return _same_or_own(_numbers(chunks), self.value)
         if name in NUMBERS:
             return _numbers(chunks)
         return _as_codes(pa.chunked_array(chunks, kind).dictionary_encode(), any_escaped)
@@ -362,7 +364,23 @@ def _numbers(chunks: Sequence[Any]) -> Any:
     import numpy as np
 
     arrays = [chunk.to_numpy(zero_copy_only=False) for chunk in chunks]
-    return np.concatenate(arrays) if arrays else np.empty(0)
+    return _narrow(np.concatenate(arrays)) if arrays else np.empty(0)
+
+
+def _narrow(column: "Numbers") -> "Numbers":
+    """Return a column whose numbers are all the same as one number, read again and again."""
+    import numpy as np
+
+    if len(column) and (column == column[0]).all():
+        return np.broadcast_to(column[:1].copy(), column.shape)
+    return column
+
+
+def _same_or_own(column: "Numbers", other: "Numbers") -> "Numbers":
+    """Return another column in the place of one that has the same numbers."""
+    import numpy as np
+
+    return other.view() if np.array_equal(column, other, equal_nan=True) else column
 
 
 @dataclass(frozen=True)
@@ -404,7 +422,8 @@ def _as_codes(column: Any, escaped: bool) -> Codes:
     names = whole.dictionary.to_pylist()
     if escaped:
         names = [unescape(text) for text in names]
-    return Codes(codes.astype(np.int32, copy=False), names)
+    kind = np.int8 if len(names) < 2**7 else np.int16 if len(names) < 2**15 else np.int32
+    return Codes(_narrow(codes.astype(kind)), names)
 
 
 class ColumnCache:
@@ -441,8 +460,13 @@ class ColumnCache:
 
 def _size(column: Any) -> int:
     if isinstance(column, Codes):
-        return int(column.codes.nbytes) + sum(len(name) + 60 for name in column.names)
-    return int(column.nbytes)
+        return _size(column.codes) + sum(len(name) + 60 for name in column.names)
+    if isinstance(column, _Ids):
+        return column.nbytes
+    import numpy as np
+
+    # What shows the numbers of another array takes no room of its own.
+    return 0 if isinstance(column.base, np.ndarray) else int(column.nbytes)
 
 
 COLUMNS = ColumnCache(MOST_BYTES)

@@ -22,6 +22,13 @@ COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_ARROW: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "equal",
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+}
 _COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -87,6 +94,9 @@ class ColumnTerms(Terms[Any, Any]):
             return self._full(np.asarray(COMPARE[comparison](np.asarray(one), other)))
         if isinstance(one, str) and isinstance(other, str):
             return self.always(bool(COMPARE[comparison](_bytes(one), _bytes(other))))
+        ids = one if isinstance(one, IdColumn) else other if isinstance(other, IdColumn) else None
+        if ids is not None and (found := _arrow_compared(ids, comparison, one, other)) is not None:
+            return found
         if isinstance(other, str):
             return self._tested(one, lambda text: COMPARE[comparison](_bytes(text), _bytes(other)))
         if isinstance(one, str):
@@ -110,6 +120,12 @@ class ColumnTerms(Terms[Any, Any]):
         return self._full(~np.isnan(np.asarray(term, dtype=float)))
 
     def contains(self, term: Any, text: str) -> "Array":
+        if isinstance(term, IdColumn) and not term.escaped and _is_unicode(text):
+            import pyarrow.compute as pc
+
+            ids = pc.ascii_lower(term.array) if self.fold_case else term.array
+            words = _bytes(text).lower().decode() if self.fold_case else text
+            return _mask(pc.match_substring(ids, words))
         return self._tested(term, self._holds(text))
 
     def tagged(
@@ -174,6 +190,34 @@ def holds(words: str, *, fold_case: bool) -> Callable[[str], bool]:
         return lambda text: words in text
     pattern = _bytes(words).lower()
     return lambda text: pattern in _bytes(text).lower()
+
+
+def _arrow_compared(
+    ids: IdColumn, comparison: type[ast.cmpop], one: Any, other: Any
+) -> "Array | None":
+    """Compare ids with a text, all of them at once; None where Arrow cannot."""
+    text = one if ids is other else other
+    if not isinstance(text, str) or ids.escaped or not _is_unicode(text):
+        return None
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    scalar = pa.scalar(text, pa.large_string())
+    sides = (ids.array, scalar) if ids is one else (scalar, ids.array)
+    return _mask(pc.call_function(_ARROW[comparison], list(sides)))
+
+
+def _mask(truth: Any) -> "Array":
+    mask: Array = truth.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _bytes(text: str) -> bytes:
