@@ -1,15 +1,23 @@
-"""The pytest plugin: suites collected as tests, one item a case.
+"""The pytest plugin: suites collected as tests, one item a case, and a fixture that evaluates.
 
-Everything else of Proctor is imported when a suite is collected.
+Everything else of Proctor is imported when a suite is collected or the fixture is used.
 """
 
-from collections.abc import Iterator
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proctor.pytest_plugin.names import SHARED, SUFFIXES, SUMMARY
+
+_MARKER = (
+    "proctor(attempts=N, min_rate=SHARE, min_rate_low=SHARE, …): options of `proctor_run`, and what"
+    " the rate, or the lower end of its interval, must reach"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,13 +57,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("proctor_args", "more options of `proctor run`", default="")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Describe the marker."""
+    config.addinivalue_line("markers", _MARKER)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect the cases of ``*.suite.yaml``."""
     if not file_path.name.endswith(SUFFIXES):
         return None
-    from proctor.pytest_plugin.suite_items import CollectedSuite
-
+    with _loading():
+        from proctor.pytest_plugin.suite_items import CollectedSuite
     return CollectedSuite.from_parent(parent, path=file_path)
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """Spare the garbage collector what is loaded here: modules stay until the end.
+
+    Pytest looks for garbage several times when a session ends, all of the modules included.
+    """
+    if "proctor.pytest_plugin.suite_items" in sys.modules or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -64,6 +94,24 @@ def pytest_configure_node(node: Any) -> None:
     from proctor.pytest_plugin.suite_runs import shared_folder
 
     node.workerinput[SHARED] = str(shared_folder(node.config))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a marker that nothing would look at."""
+    marked = item.get_closest_marker("proctor")
+    if marked is not None and "proctor_run" not in getattr(item, "fixturenames", ()):
+        pytest.fail("the marker proctor is for tests that use the fixture proctor_run", False)
+
+
+@pytest.fixture
+def proctor_run(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Evaluate a candidate as ``proctor.evaluate`` does, and hold the run to the marker's limits.
+
+    Options of the command line (``--proctor-model`` and the like) serve where the call names none.
+    """
+    from proctor.pytest_plugin.limits import limited_evaluate
+
+    return limited_evaluate(request)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proctor.engine.run.read_suite import read
-from proctor.engine.run.settings import SuiteSettings
+from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.errors import ProctorError
 from proctor.pytest_plugin.names import SUMMARY
 from proctor.pytest_plugin.suite_runs import SuiteOutcome, outcome_of, settings_of
@@ -31,7 +32,8 @@ class CollectedSuite(pytest.File):
 
     ids: frozenset[str] = frozenset()
     """All its cases."""
-    has_candidate: bool = False
+    settings: RunSettings | None = None
+    """How it is run, with the suite as it was read; None where no candidate is named."""
     found: SuiteOutcome | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -39,24 +41,26 @@ class CollectedSuite(pytest.File):
         try:
             settings = settings_of(self.config, self.path)
             suite_settings = SuiteSettings(path=self.path) if settings is None else settings.suite
-            suite = read(suite_settings).suite
+            reading = read(suite_settings)
         except ProctorError as error:
             raise self.CollectError(str(error)) from None
-        self.ids = frozenset(case.id for case in suite.cases)
-        self.has_candidate = settings is not None
-        for case in suite.cases:
+        cases = reading.suite.cases
+        self.ids = frozenset(case.id for case in cases)
+        if settings is not None:
+            self.settings = replace(settings, suite=replace(settings.suite, given=reading))
+        for case in cases:
             yield CaseTest.from_parent(self, name=case.id, source=case.source)
         for gate in () if settings is None else settings.gates:
             yield GateTest.from_parent(self, name=f"gate: {gate}", gate=gate)
 
     def outcome(self) -> SuiteOutcome:
         """Return what the chosen cases of the suite came to."""
-        if not self.has_candidate:
+        if self.settings is None:
             pytest.skip(_NOBODY)
         if self.found is None:
             chosen = {item.name for item in self.session.items if _is_case_of(item, self)}
             some = chosen if chosen < self.ids else None
-            self.found = outcome_of(self.config, self.path, some)
+            self.found = outcome_of(self.config, self.settings, some)
         if self.found.error:
             pytest.fail(self.found.error, False)
         return self.found

@@ -77,18 +77,21 @@ class SuiteOutcome:
         return cls(summary=data["summary"], cases=cases, gates=gates, error=data["error"])
 
 
-def outcome_of(config: pytest.Config, path: Path, selected: Collection[str] | None) -> SuiteOutcome:
+def outcome_of(
+    config: pytest.Config, settings: RunSettings, selected: Collection[str] | None
+) -> SuiteOutcome:
     """Return what a suite came to, all of it or some cases; the first who asks makes the run.
 
     Workers of one session share it by a file; those that come while it is made wait.
     """
+    path = settings.suite.path
     key = digest("pytest", str(path), None if selected is None else sorted(selected))
     place = shared_folder(config) / f"{key}.json"
     with _locked(place):
         if place.exists():
             return SuiteOutcome.read(place.read_text(encoding="utf-8"))
         try:
-            made = _made(config, path, selected)
+            made = _made(config, settings, selected)
         except ProctorError as error:
             made = SuiteOutcome(summary="", cases={}, gates={}, error=str(error))
         place.write_text(json.dumps(asdict(made)), encoding="utf-8")
@@ -132,9 +135,9 @@ def _words(config: pytest.Config, path: Path) -> Iterator[str]:
         yield from ("--answers", str(beside))
 
 
-def _made(config: pytest.Config, path: Path, selected: Collection[str] | None) -> SuiteOutcome:
-    settings = settings_of(config, path)
-    assert settings is not None
+def _made(
+    config: pytest.Config, settings: RunSettings, selected: Collection[str] | None
+) -> SuiteOutcome:
     if selected is not None:
         suite = replace(settings.suite, select=tuple(sorted(selected)))
         settings = replace(settings, suite=suite, gates=())
@@ -143,7 +146,7 @@ def _made(config: pytest.Config, path: Path, selected: Collection[str] | None) -
         cases = {one.case.id: CaseOutcome.of(one) for one in outcome.view.results()}
     results = gate_results(settings.gates, outcome.view.summary)
     return SuiteOutcome(
-        summary=_summary(path, outcome, "" if selected is None else "chosen "),
+        summary=_summary(settings.suite.path, outcome, "" if selected is None else "chosen "),
         cases=cases,
         gates={result.gate: (result.passed, result.words) for result in results},
     )
