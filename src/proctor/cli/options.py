@@ -38,7 +38,7 @@ GROUPS: dict[str, Sequence[str]] = {
         "--simulator",
     ),
     "Suite": (
-        "--where", "--limit", "--select", "--dialect", "--root", "--allow-import",
+        "--columns", "--where", "--limit", "--select", "--dialect", "--root", "--allow-import",
     ),
     "Limits": (
         "--max-cost", "--price", "--prices", "--concurrency", "--rpm", "--tpm", "--timeout",
@@ -229,6 +229,12 @@ def suite_options(command: Command) -> Command:
                 type=click.Path(path_type=Path, file_okay=False, exists=True),
                 help="The folder that the suite's files must be in [default: the suite's own].",
             ),
+            click.option(
+                "--columns",
+                metavar="NAME=COLUMN,…",
+                help="What the columns of a table are called: ask=question,reference=answer; for"
+                " answers case=id,output=response.",
+            ),
             click.option("--where", metavar="EXPR", help="Only cases that match this expression."),
             click.option("--limit", type=click.IntRange(1), help="Only the first N cases."),
             click.option("--select", multiple=True, metavar="CASE", help="Only these cases."),
@@ -266,7 +272,7 @@ def run_options(command: Command) -> Command:
             click.option(
                 "--answers",
                 type=click.Path(path_type=Path),
-                help="Answers on file: a folder, JSONL, CSV, TSV or Parquet.",
+                help="Answers on file: a folder, JSONL, CSV, TSV, Excel or Parquet.",
             ),
             click.option(
                 "--bulk/--no-bulk",
@@ -531,6 +537,9 @@ def from_run_file(options: dict[str, Any]) -> dict[str, Any]:
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
     spec = options.pop("spec")
+    columns = options.pop("columns", None)
+    if columns and not options.get("dialect"):
+        options["dialect"] = "native"
     if options.get("allow_import"):
         trust_folders([str(spec if spec.is_dir() else spec.parent), os.getcwd()])
     return SuiteSettings(
@@ -542,7 +551,7 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
         limit=options.pop("limit", None),
         select=tuple(options.pop("select", ())),
         allow_import=options.pop("allow_import", False),
-        options=_dialect_settings(options),
+        options={**_dialect_settings(options), **({"columns": columns} if columns else {})},
     )
 
 

@@ -144,6 +144,10 @@ class Dialect(ABC):
         Raises a DialectError when the path is not an answers file of this format.
         """
 
+    def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
+        """Read answers whose columns have other names, as ``case=id,output=response`` says."""
+        raise UsageError(f"the dialect {self.name!r} has no names of columns")
+
 
 class SuiteWriter(ABC):
     """A format in which suites of any origin can be written."""

@@ -1,4 +1,4 @@
-"""Rows of JSONL, CSV and Parquet files, told apart by the ending of the name."""
+"""Rows of JSONL, CSV, Excel and Parquet files, told apart by the ending of the name."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +10,9 @@ TABLE_ENDINGS = (".csv", ".tsv")
 
 
 def read_rows(path: Path) -> Iterator[Document]:
-    """Read the rows of a JSONL, CSV, TSV or Parquet file, told apart by the name's ending."""
+    """Read the rows of a file, told apart by the ending of its name."""
     tables = dict.fromkeys(TABLE_ENDINGS, read_csv)
-    readers = {".jsonl": read_jsonl, **tables, ".parquet": _read_parquet}
+    readers = {".jsonl": read_jsonl, **tables, ".parquet": _read_parquet, ".xlsx": _read_excel}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise file_error(path, f"rows are read from {', '.join(readers)} files")
@@ -25,3 +25,9 @@ def _read_parquet(path: Path) -> Iterator[Document]:
     from proctor.io.parquet_files import read_parquet
 
     return read_parquet(path)
+
+
+def _read_excel(path: Path) -> Iterator[Document]:
+    from proctor.io.excel_files import read_excel
+
+    return read_excel(path)

@@ -1,5 +1,6 @@
 """Files that people write: read with limits, and with the place of every value."""
 
+import codecs
 import csv
 import io
 import json
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from proctor.errors import Problem, SuiteError, UsageError
 from proctor.io.json_bytes import Json
@@ -301,10 +302,8 @@ class _CsvLines:
         path = self.path
         try:
             refuse_pipe(path)
+            encoding = table_encoding(path)
             with path.open("rb") as file:
-                marked = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
-                file.seek(0)
-                encoding = "utf-16" if marked else "utf-8-sig"
                 text = io.TextIOWrapper(file, encoding=encoding, newline="")
                 for number, line in enumerate(iter(lambda: text.readline(MAX_ROW), ""), 1):
                     self.buffered += len(line)
@@ -318,6 +317,48 @@ class _CsvLines:
             raise _undecodable(path) from None
         except OSError as error:
             raise _unreadable(path, error) from None
+
+
+WINDOWS, CHINESE = "cp1252", "gb18030"
+"""Encodings of tables that are not UTF-8, as spreadsheets write them."""
+_ENCODED_PAIRS = 0.9
+"""The share of bytes beyond ASCII that stand in pairs, from which on a text is Chinese."""
+
+
+def table_encoding(path: Path) -> str:
+    """Tell by its bytes how a table is encoded: UTF-8, UTF-16 with a mark, or what Excel writes."""
+    with path.open("rb") as file:
+        begin = file.read(2)
+        if begin in (b"\xff\xfe", b"\xfe\xff"):
+            return "utf-16"
+        file.seek(0)
+        if _decodes(file, "utf-8"):
+            return "utf-8-sig"
+        file.seek(0)
+        part = file.read(MAX_FILE)
+        file.seek(0)
+        if b"\0" not in part and _in_pairs(part) and _decodes(file, CHINESE):
+            return CHINESE
+        file.seek(0)
+        return WINDOWS if b"\0" not in part and _decodes(file, WINDOWS) else "utf-8-sig"
+
+
+def _decodes(file: BinaryIO, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        while chunk := file.read(1 << 20):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _in_pairs(data: bytes) -> bool:
+    """Tell whether bytes beyond ASCII come as pairs, as Chinese characters do."""
+    runs = re.findall(rb"[\x81-\xfe]{2,}", data)
+    high = sum(byte >= 0x80 for byte in data)
+    return high > 0 and sum(map(len, runs)) >= _ENCODED_PAIRS * high
 
 
 def _too_many_rows(path: Path, most: int) -> SuiteError:

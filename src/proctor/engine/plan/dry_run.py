@@ -127,7 +127,9 @@ def _count_answers(ready: PreparedRun, store: Store | None, estimate: Estimate) 
     cases = ready.suite.cases
     answered = bytearray(len(cases))
     assert ready.settings.answers is not None
-    attempts = read_suite.answers(ready.settings.answers, ready.reading.suite)
+    attempts = read_suite.answers(
+        ready.settings.answers, ready.reading.suite, ready.settings.suite.columns
+    )
     for batch in batched(
         requested_attempts(attempts, CaseFinder(cases), ready.settings.attempts), BATCH
     ):

@@ -26,6 +26,8 @@ class AnswerImporter:
     suite: Suite
     """The requested cases."""
     scorers: Scorers
+    columns: str = ""
+    """What the columns of the answers are called, where a person said so."""
 
     async def collect(
         self,
@@ -56,7 +58,7 @@ class AnswerImporter:
         answered = bytearray(len(cases))
         done = 0
         all_attempts = (
-            read_suite.answers(answers, self.whole)
+            read_suite.answers(answers, self.whole, self.columns)
             if isinstance(answers, Path)
             else iter(answers.attempts)
         )

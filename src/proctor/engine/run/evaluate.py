@@ -397,6 +397,7 @@ async def _collect_answers(
         whole=ready.reading.suite,
         suite=ready.suite,
         scorers=ready.scorers,
+        columns=ready.settings.suite.columns,
     )
     await collector.collect(
         answers,

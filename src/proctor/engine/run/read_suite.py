@@ -108,10 +108,13 @@ def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
     return {**names, "id": case.id, "weight": case.weight, "scorer": scorers}
 
 
-def answers(path: Path, suite: Suite) -> Iterator[Attempt]:
+def answers(path: Path, suite: Suite, columns: str = "") -> Iterator[Attempt]:
     """Read answers on file, in the suite's own format or the native one."""
     if not path.exists():
         raise DialectError([_missing(path)])
+    if columns:
+        yield from _dialect(FALLBACK).answers_by(path, suite, columns)
+        return
     own = _dialect(suite.dialect).answers(path, suite)
     try:
         first = next(own, None)

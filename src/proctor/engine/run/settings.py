@@ -57,6 +57,11 @@ class SuiteSettings:
         return cls(path=Path(suite.name), compat=suite.variant)
 
     @property
+    def columns(self) -> str:
+        """Return what columns of tables are called, as --columns says it."""
+        return self.options.get("columns", "")
+
+    @property
     def reading(self) -> dict[str, Any]:
         """Return the options for the dialect."""
         return {"compat": self.compat, "root": self.root, "options": self.options}

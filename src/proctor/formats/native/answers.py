@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -23,7 +23,7 @@ from proctor.io.text_files import Document, parse_json
 from proctor.io.validation import describe
 from proctor.suggestions import closest, suggest
 
-ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
+ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet", ".xlsx")
 OWN = frozenset({"case", "output", "messages", "attempt", "tool_calls"})
 _SPOKEN = ("output", "messages", "tool_calls")
 MOST_ATTEMPTS = (1 << 31) - 1
@@ -35,13 +35,17 @@ VALUE_SIZE = 500
 _MEANT = ("case_id", "id", "question_id")
 
 
+if TYPE_CHECKING:
+    from proctor.formats.tables import ColumnMap
+
+
 class _Row(NamedTuple):
     document: Document
     case: str
     number: int
 
 
-def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
+def read_answers(path: Path, suite: Suite, columns: "ColumnMap | None" = None) -> Iterator[Attempt]:
     """Check the whole file, then return its attempts one by one.
 
     What is more than a little is not held meanwhile, but read again.
@@ -53,7 +57,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     has_output = False
     attempts: list[Attempt] | None = []
     room = MOST_HELD
-    for row in _AnswerRows(path, cases, findings):
+    for row in _AnswerRows(path, cases, findings, columns):
         data = row.document.data
         has_output = has_output or any(key in data for key in _SPOKEN)
         messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
@@ -64,12 +68,12 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     if not has_output and not findings.errors:
         raise DialectError(f"{path}: no row has an 'output'")
     findings.check()
-    return _attempts(path, cases) if attempts is None else iter(attempts)
+    return _attempts(path, cases, columns) if attempts is None else iter(attempts)
 
 
-def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:
+def _attempts(path: Path, cases: CaseFinder, columns: "ColumnMap | None") -> Iterator[Attempt]:
     findings = Findings()
-    for row in _AnswerRows(path, cases, findings):
+    for row in _AnswerRows(path, cases, findings, columns):
         messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
         findings.check()
         yield _attempt(row, messages)
@@ -98,8 +102,11 @@ def _size(value: Json) -> int:
 class _AnswerRows:
     """The rows of a file, each with its case and number; wrong ones are noted."""
 
-    def __init__(self, path: Path, cases: CaseFinder, findings: Findings) -> None:
+    def __init__(
+        self, path: Path, cases: CaseFinder, findings: Findings, columns: "ColumnMap | None"
+    ) -> None:
         self.path, self.cases, self.findings = path, cases, findings
+        self.columns = columns
         self.next = array("i", [0]) * len(cases)
         self.lines = FirstEntries[int, int]()
         self.unknown: Counter[str] = Counter()
@@ -109,6 +116,7 @@ class _AnswerRows:
     def __iter__(self) -> Iterator[_Row]:
         is_table = self.path.suffix.lower() in TABLE_ENDINGS
         for number, document in enumerate(read_rows(self.path)):
+            self._rename(document)
             if not isinstance(document.data, dict) or document.data.get("case") is None:
                 self._no_case(document, first=number == 0)
                 continue
@@ -122,6 +130,11 @@ class _AnswerRows:
             if (index := self._index(document, case, place)) is not None:
                 yield _Row(document, case, index)
         self._tell_unknown()
+
+    def _rename(self, document: Document) -> None:
+        """Give columns the names of answers; all others stay, as notes on the attempt."""
+        if self.columns and isinstance(document.data, dict):
+            self.columns.rename(document, document.data, ())
 
     def _strange(self, case: str, document: Document) -> None:
         if case in self.unknown or len(self.unknown) < MOST_UNKNOWN:
@@ -152,6 +165,8 @@ class _AnswerRows:
         else:
             meant = next((key for key in _MEANT if key in data), None)
             hint = f"call the key {meant!r} 'case'" if meant else _there(data)
+            if columns := suggested_answers(data):
+                hint = f"--columns {columns}, or {hint}"
             problem = document.problem(
                 (), "the row does not say which 'case' it answers", hint=hint
             )
@@ -172,6 +187,13 @@ class _AnswerRows:
 
     def _error(self, document: Document, message: str, *, hint: str = "") -> None:
         self.findings.add(document.problem((), message, hint=hint))
+
+
+def suggested_answers(data: Mapping[str, Json]) -> str:
+    """Return what --columns should say for rows of other names."""
+    from proctor.formats.tables import suggested_answers as suggested_columns
+
+    return suggested_columns(data)
 
 
 def _there(data: Mapping[str, Json]) -> str:

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,7 @@ from proctor.suggestions import suggest
 
 if TYPE_CHECKING:
     from proctor.contracts.shares import FileRow, ShareReader
+    from proctor.formats.tables import ColumnMap
 
 FIRST_LOOK = 64 * 1024
 
@@ -76,6 +77,8 @@ def looks_native(path: Path) -> bool:
     ending = path.suffix.lower()
     if ending in (".yaml", ".yml"):
         return _yaml(path)
+    if ending == ".xlsx":
+        return True
     tables = dict.fromkeys(TABLE_ENDINGS, _csv)
     look = {".jsonl": _jsonl, **tables, ".parquet": _parquet}.get(ending)
     return look is not None and look(path)
@@ -171,10 +174,10 @@ def _parquet(path: Path) -> bool:
 
 
 YAML_ENDINGS = (".yaml", ".yml")
-ROW_ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
+ROW_ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet", ".xlsx")
 ENDINGS = YAML_ENDINGS + ROW_ENDINGS
-FOLDER_ENDINGS = tuple(ending for ending in ENDINGS if ending != ".tsv")
-"""Of a folder without a suite file; a .tsv there is data of somebody's, as it always was."""
+FOLDER_ENDINGS = tuple(ending for ending in ENDINGS if ending not in (".tsv", ".xlsx"))
+"""Of a folder without a suite file; a .tsv or .xlsx there is somebody's data, as it always was."""
 MAX_INCLUDED = 5
 FOLD_PATTERN = r"^(avg|mean|max|min|median|avg_max_[1-9]\d{0,5})$"
 SUITE_FILES = ("suite.yaml", "suite.yml")
@@ -222,13 +225,31 @@ class Native(Dialect):
     """Suites and answers in Proctor's own format."""
 
     name = "native"
+    option_names = ("columns",)
     criteria: Any = None
     """Criteria of cases that have none of their own, as a file would have them."""
 
     def recognises(self, path: Path) -> bool:
         return looks_native(path)
 
+    def read_all(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        self.check_options(options or {})
+        columns = _columns((options or {}).get("columns", ""))
+        return (self._read(path, compat, root, columns),)
+
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+        return self._read(path, compat, root, None)
+
+    def _read(
+        self, path: Path, compat: str, root: Path | None, columns: "ColumnMap | None"
+    ) -> Reading:
         if path.is_dir():
             suite_file = next(
                 (path / name for name in SUITE_FILES if (path / name).is_file()), None
@@ -237,6 +258,7 @@ class Native(Dialect):
         else:
             folder = path.parent
         loader = CaseLoader(root or folder, folder)
+        loader.columns = columns
         if path.is_dir():
             loader.folder(path)
         else:
@@ -279,6 +301,9 @@ class Native(Dialect):
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         return read_answers(path, suite)
 
+    def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
+        return read_answers(path, suite, _columns(columns, answers=True))
+
     def shares(
         self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None
     ) -> "ShareReader | None":
@@ -287,6 +312,20 @@ class Native(Dialect):
         rows = path.suffix.lower() in ROW_ENDINGS
         loader = CaseLoader(root or path.parent, path.parent)
         return NativeShares(path, loader, first_row) if rows else None
+
+
+def _columns(text: str, *, answers: bool = False) -> "ColumnMap | None":
+    """Read --columns: what is about answers, or what is about cases."""
+    if not text:
+        return None
+    from proctor.formats.native.rows import COLUMNS, TAG_PREFIXES, VAR_PREFIX
+    from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
+
+    known = {*COLUMNS, *ANSWER_COLUMNS}
+    columns = ColumnMap.parse(text, known, (*TAG_PREFIXES, VAR_PREFIX))
+    if answers:
+        return columns.only(ANSWER_COLUMNS)
+    return columns.without(set(ANSWER_COLUMNS) - COLUMNS)
 
 
 class CaseLoader:
@@ -299,6 +338,8 @@ class CaseLoader:
         self.header = HeaderKeys()
         self.measures: tuple[Spec, ...] = ()
         self.prompts: tuple[CandidatePrompt, ...] = ()
+        self.columns: ColumnMap | None = None
+        """What columns of tables are called, where a person said so."""
         self.cases = SpooledCases()
         self.ids = FirstEntries[str, str]()
         """Which ids of cases are taken, and where each was written first."""
@@ -373,14 +414,24 @@ class CaseLoader:
         return Spot(self.findings, self.modules, document, (), document.data)
 
     def _rows(self, path: Path, defaults: Defaults, top: bool) -> Document:
+        repeated = None
+        if path.suffix.lower() in (*TABLE_ENDINGS, ".xlsx"):
+            from proctor.formats.tables import RepeatedRows
+
+            repeated = RepeatedRows()
         number = 0
-        for document in case_rows(self.findings, path):
+        for document in case_rows(self.findings, path, self.columns):
             spot = self.spot(document)
             if number == 0 and set(spot.value) == {"suite"}:
                 defaults = self._header(spot.at("suite"), defaults, top, rows=True)
                 continue
             number += 1
+            before = len(self.cases)
             self._case(spot, defaults, f"{path.stem}-{number}")
+            if repeated is not None and len(self.cases) > before:
+                repeated.add(self.cases[before], document.row or 0)
+        if repeated is not None:
+            repeated.warn(self.findings, path)
         return Document(path=path, data=None, row=None if path.suffix == ".parquet" else 1)
 
     def _yaml(self, spot: Spot, defaults: Defaults, top: bool) -> None:

@@ -1,9 +1,10 @@
 """Cases as rows of JSONL, CSV and Parquet files."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctor.core.suite import Json
 from proctor.errors import Problem
@@ -12,9 +13,12 @@ from proctor.formats.native.spot import meant_by
 from proctor.io import json_bytes
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
-from proctor.io.text_files import Document, parse_json
+from proctor.io.text_files import CHINESE, WINDOWS, Document, parse_json, table_encoding
 from proctor.io.validation import describe
 from proctor.suggestions import closest, did_you_mean
+
+if TYPE_CHECKING:
+    from proctor.formats.tables import ColumnMap
 
 TAG_PREFIXES = ("tags.", "tag:")
 VAR_PREFIX = "vars."
@@ -26,16 +30,46 @@ _MAYBE_JSON = frozenset({"context"})
 _STRUCTURED = CaseKeys.model_fields.keys() - _TEXTS - _MAYBE_JSON
 
 
-def case_rows(findings: Findings, path: Path) -> Iterator[Document]:
+def case_rows(
+    findings: Findings, path: Path, columns: "ColumnMap | None" = None
+) -> Iterator[Document]:
     """Read the rows of a file as documents whose data have the keys of a case."""
+    _warn_of_encoding(findings, path)
+    documents = read_rows(path) if not columns else _renamed(findings, path, columns)
     if path.suffix.lower() == ".jsonl":
-        yield from _json_rows(findings, path)
+        yield from _json_rows(findings, documents)
     else:
-        yield from _table_rows(findings, path)
+        yield from _table_rows(findings, path, documents)
 
 
-def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
+def _renamed(findings: Findings, path: Path, columns: "ColumnMap") -> Iterator[Document]:
+    """Give columns the names of cases; the first row tells whether they are there."""
+    checked = False
     for document in read_rows(path):
+        data = document.data
+        if isinstance(data, dict) and set(data) != {"suite"}:
+            problem = columns.lacking(document)
+            if not checked and problem is not None and path.suffix.lower() != ".jsonl":
+                findings.add(problem)
+                return
+            checked = True
+            columns.rename(document, COLUMNS, (*TAG_PREFIXES, VAR_PREFIX))
+        yield document
+
+
+def _warn_of_encoding(findings: Findings, path: Path) -> None:
+    """Say so where a table is in another encoding than UTF-8."""
+    if path.suffix.lower() not in TABLE_ENDINGS or not path.is_file():
+        return
+    encoding = table_encoding(path)
+    if encoding in (WINDOWS, CHINESE):
+        message = f"this table is not UTF-8; it was read as {encoding}"
+        hint = "save it as UTF-8, if letters look wrong"
+        findings.warn(_top(path).problem((), message, hint=hint, severity="warning"))
+
+
+def _json_rows(findings: Findings, documents: Iterable[Document]) -> Iterator[Document]:
+    for document in documents:
         if not isinstance(document.data, dict):
             message = f"a case is an object, not {describe(document.data)}"
             findings.add(document.problem((), message))
@@ -46,10 +80,12 @@ def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
             findings.add(document.problem((), message))
 
 
-def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
+def _table_rows(
+    findings: Findings, path: Path, documents: Iterable[Document]
+) -> Iterator[Document]:
     columns: dict[str, None] = {}
     strange = False
-    for document in read_rows(path):
+    for document in documents:
         if not columns or not document.data.keys() <= columns.keys():
             new = [name for name in document.data if name not in columns]
             columns |= dict.fromkeys(new)
@@ -85,8 +121,17 @@ def _no_known_column(path: Path, columns: Sequence[str]) -> Problem:
     ]
     hint = f"cases know {', '.join(_FIRST_COLUMNS)}, … and tags.NAME"
     if meant:
-        hint = f"call {', '.join(meant)}: {hint}"
+        hint = f"--columns {suggested(columns)}, or call {', '.join(meant)}: {hint}"
+    else:
+        hint = f"--columns ask=COLUMN,reference=COLUMN: {hint}"
     return _top(path).problem((), message, hint=hint)
+
+
+def suggested(columns: Sequence[str]) -> str:
+    """Return what --columns should say for columns of other names."""
+    from proctor.formats.tables import suggested as suggested_columns
+
+    return suggested_columns(columns, COLUMNS)
 
 
 def _unknown_column(path: Path, column: str) -> Problem:
