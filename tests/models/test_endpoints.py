@@ -106,9 +106,9 @@ def test_a_reply_without_end_is_given_up() -> None:
             self.times -= 1
             return self.chunk if self.times >= 0 else b""
 
-    assert asyncio.run(_whole(_Content(b"ab", 3))) == b"ababab"
+    assert asyncio.run(_whole(_Content(b"ab", 3), LARGEST)) == b"ababab"
     with pytest.raises(TryFailed, match="longer than 64 MiB") as caught:
-        asyncio.run(_whole(_Content(bytes(LARGEST // 2), 3)))
+        asyncio.run(_whole(_Content(bytes(LARGEST // 2), 3), LARGEST))
     assert not caught.value.passing
 
 

@@ -54,7 +54,7 @@ class Message:
     """The tools that an assistant called with this message."""
     tool_call_id: str = ""
     """The call whose result this is, in a message with the role ``tool``."""
-    carried: Mapping[str, Json] = field(default_factory=dict)
+    carried: Mapping[str, Json] = field(default_factory=dict, hash=False)
     """What a provider wants back unchanged with this message, by the provider's name: signed or
     encrypted thinking. Never scored."""
     marks: tuple[Mark, ...] = field(

@@ -32,7 +32,7 @@ IN_A_CASE = [
     ("criteria: {scorer: number, with: 3}", 3, "a mapping of parameters", ""),
     ("criteria: {scorer: 3}", 3, "the name of a scorer", ""),
     ("criteria: {contains: a, number: 2}", 3, "one scorer, not 2", "a list of criteria"),
-    ("criteria: {weight: 2}", 3, "names no scorer", "known are: b"),
+    ("criteria: {weight: 2}", 3, "names no scorer", "known are: a"),
     ("criteria: [[a]]", 3, "not a list", ""),
     ("criteria: [null]", 3, "not nothing", ""),
     ("criteria: {number: many}", 3, "expected a number, not the string 'many'", ""),

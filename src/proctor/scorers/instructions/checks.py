@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from proctor.core.suite import Json
 from proctor.io.text_files import parse_json
 from proctor.scorers.instructions.text_units import count_sentences, tokens, word_count
-from proctor.scorers.text.language_detection import detect_language
+from proctor.scorers.text.language import guess
 
 Parameters = Mapping[str, Json]
 Check = Callable[[str, Parameters], bool]
@@ -59,9 +59,11 @@ def _in_language(answer: str, params: Parameters) -> bool:
 
 
 def _is_language(answer: str, language: str) -> bool:
-    """Tell whether a text is in a language; one that is in none, such as digits, may be in any."""
-    detected = detect_language(answer)
-    return detected is None or detected == language
+    """Tell whether a text is in a language; a short one may be in any language of its script."""
+    told = guess(answer)
+    if told.language:
+        return told.language == language
+    return not told.possible or language in told.possible
 
 
 def _sentences(answer: str, params: Parameters) -> bool:

@@ -27,7 +27,12 @@ _SCRIPTS: Mapping[str, str] = {
     "greek": "\u0370-\u03ff",
     "devanagari": "\u0900-\u097f",
     "bengali": "\u0980-\u09ff",
+    "gurmukhi": "\u0a00-\u0a7f",
+    "gujarati": "\u0a80-\u0aff",
     "tamil": "\u0b80-\u0bff",
+    "telugu": "\u0c00-\u0c7f",
+    "kannada": "\u0c80-\u0cff",
+    "malayalam": "\u0d00-\u0d7f",
     "thai": "\u0e00-\u0e7f",
     "georgian": "\u10a0-\u10ff",
     "armenian": "\u0530-\u058f",
@@ -35,8 +40,10 @@ _SCRIPTS: Mapping[str, str] = {
 }
 _OF_SCRIPT: Mapping[str, tuple[str, ...]] = {
     "kana": ("ja",), "han": ("zh", "ja"), "hangul": ("ko",), "hebrew": ("he",), "greek": ("el",),
-    "cyrillic": ("ru", "uk", "bg", "sr"), "arabic": ("ar", "fa", "ur"), "devanagari": ("hi", "mr"),
-    "bengali": ("bn",), "tamil": ("ta",), "thai": ("th",), "georgian": ("ka",), "armenian": ("hy",),
+    "cyrillic": ("ru", "uk", "bg", "sr"), "arabic": ("ar", "fa", "ur"),
+    "devanagari": ("hi", "mr", "ne"), "gurmukhi": ("pa",), "gujarati": ("gu",), "telugu": ("te",),
+    "kannada": ("kn",), "malayalam": ("ml",), "bengali": ("bn",), "tamil": ("ta",),
+    "thai": ("th",), "georgian": ("ka",), "armenian": ("hy",),
 }  # fmt: skip
 _WORDS: Mapping[str, str] = {
     "en": "the of and to in is that it was for on are with as this have from be by not or you",
@@ -57,6 +64,7 @@ _WORDS: Mapping[str, str] = {
     "tr": "ve bir bu da de için ile çok ne daha gibi kadar var olarak olan değil mi ama o",
     "vi": "và là của có không một cho được trong với các những này đã người khi để từ",
     "id": "dan yang di itu dengan untuk tidak ini dari dalam akan pada juga saya adalah ke bisa",
+    "sw": "na ya wa ni kwa katika za la kuwa hii si pia yake ambayo watu sana kama lakini",
     "ru": "и в не на что он с как это по но из у за от же бы для мы был",
     "uk": "і в не на що він з як це по але із у за від та для ми був є",
     "bg": "и в не на че той с като това по но от за се да са ние беше ще",
@@ -65,6 +73,7 @@ _WORDS: Mapping[str, str] = {
     "fa": "در و به از که این است را با برای آن یک می‌شود تا بر هم بود نیست",
     "ur": "کے میں کی ہے اور سے کا کو اس پر نے یہ کہ ہیں تھا بھی ایک نہیں",
     "hi": "के में की है और से का को इस पर ने यह कि हैं था भी एक नहीं",
+    "ne": "छ र को मा हो छन् यो त्यो लागि पनि गर्न हुन्छ थियो एक भएको गरेको",
     "mr": "आणि आहे या हे ते च्या मध्ये की तो ती नाही होते एक केली आहेत",
 }
 _NAMES: Mapping[str, str] = {
@@ -74,8 +83,9 @@ _NAMES: Mapping[str, str] = {
     "turkish": "tr", "vietnamese": "vi", "indonesian": "id", "russian": "ru", "ukrainian": "uk",
     "bulgarian": "bg", "serbian": "sr", "arabic": "ar", "persian": "fa", "urdu": "ur",
     "hindi": "hi", "marathi": "mr", "chinese": "zh", "japanese": "ja", "korean": "ko",
-    "hebrew": "he", "greek": "el", "thai": "th", "bengali": "bn", "tamil": "ta",
-    "georgian": "ka", "armenian": "hy", "nb": "no", "nn": "no", "iw": "he",
+    "hebrew": "he", "greek": "el", "thai": "th", "bengali": "bn", "tamil": "ta", "georgian": "ka",
+    "armenian": "hy", "punjabi": "pa", "gujarati": "gu", "telugu": "te", "kannada": "kn",
+    "malayalam": "ml", "nepali": "ne", "swahili": "sw", "nb": "no", "nn": "no", "iw": "he",
 }  # fmt: skip
 LANGUAGES = tuple(sorted({*_WORDS, *(name for names in _OF_SCRIPT.values() for name in names)}))
 
