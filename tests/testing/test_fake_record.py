@@ -140,6 +140,7 @@ def test_the_server_as_a_command(client: Any, tmp_path: Path) -> None:
         ('{"rules": [{"fault": "hnag"}]}', "did you mean 'hang'"),
         ('{"rules": [{"rate": 1}]}', "written wrongly"),
         ('{"rules": [{"fault": "hang", "when": 1}]}', "written wrongly"),
+        ('{"replies": {"": {"tool_calls": [{"called": "x"}]}}}', "a reply is written wrongly"),
         ("{", "error"),
     ],
 )

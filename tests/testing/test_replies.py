@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from proctor.core.suite import ToolCall
 from proctor.testing import Answer, Fault
 from proctor.testing.replies import (
     all_text,
@@ -13,6 +14,7 @@ from proctor.testing.replies import (
     messages_reply,
     say,
     spoiled,
+    written_script,
 )
 
 
@@ -101,3 +103,49 @@ def test_the_messages_api() -> None:
 )  # fmt: skip
 def test_an_error_has_its_kind(status: int, kind: str) -> None:
     assert error_body(status, "m")["error"] == {"message": "m", "type": kind, "code": status}
+
+
+@pytest.mark.parametrize(
+    ("written", "script"),
+    [
+        (None, None),
+        ("always", "always"),
+        ({"a": "b", "c": None}, {"a": "b", "c": None}),
+        ({"a": {"text": "b"}}, {"a": Answer("b")}),
+        (
+            {"a": {"tool_calls": [{"name": "find", "arguments": {"id": 1}}]}},
+            {"a": Answer(None, tool_calls=(ToolCall(name="find", arguments={"id": 1}),))},
+        ),
+        (
+            {"a": ["b", {"text": "c", "thinking": "d", "tokens": [3, 4]}]},
+            {"a": ["b", Answer("c", thinking="d", tokens=(3, 4))]},
+        ),
+        ({"a": {"choices": []}}, {"a": {"choices": []}}),
+    ],
+)
+def test_replies_in_full_are_written_as_mappings(written: Any, script: Any) -> None:
+    assert written_script(written) == script
+
+
+@pytest.mark.parametrize(
+    "request_body",
+    [
+        {"messages": [{"role": "tool", "tool_call_id": "1", "content": "21 degrees"}]},
+        {"input": [{"type": "function_call_output", "call_id": "1", "output": "21 degrees"}]},
+        {
+            "messages": [
+                {"role": "user", "content": [{"type": "tool_result", "content": "21 degrees"}]}
+            ]
+        },
+        {
+            "contents": [
+                {
+                    "role": "user",
+                    "parts": [{"functionResponse": {"response": {"result": "21 degrees"}}}],
+                }
+            ]
+        },
+    ],
+)
+def test_patterns_are_looked_for_in_results_of_tools(request_body: dict[str, Any]) -> None:
+    assert say({"21 degrees": "warm", "": "unknown"}, request_body, 1) == "warm"

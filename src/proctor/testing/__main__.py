@@ -11,7 +11,7 @@ from proctor.core.suite import Json
 from proctor.errors import ProctorError, UsageError
 from proctor.io import json_bytes
 from proctor.testing.faults import KINDS, Fault, Rule
-from proctor.testing.replies import Script
+from proctor.testing.replies import Script, written_script
 from proctor.testing.server import FakeServer
 
 
@@ -83,9 +83,14 @@ def _read(path: Path) -> tuple[Script, dict[str, Script], list[Rule]]:
     if not isinstance(data, dict) or (wrong := sorted(set(data) - set(keys))):
         what = f"unknown key {wrong[0]!r}" if isinstance(data, dict) else "not an object"
         raise UsageError(f"{path}: {what} (known are: {', '.join(keys)})")
+    try:
+        replies = written_script(data.get("replies"))
+        roles = {name: written_script(said) for name, said in data.get("roles", {}).items()}
+    except TypeError as error:
+        raise UsageError(f"{path}: a reply is written wrongly: {error}") from None
     return (
-        data.get("replies"),
-        data.get("roles", {}),
+        replies,
+        roles,
         [_rule(item) for item in data.get("rules", ())],
     )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from proctor.core.suite import Json, ToolCall
 from proctor.io import json_bytes
@@ -44,6 +44,26 @@ Script = (
 """Nothing repeats the question; a text is said always; patterns are tried in their order."""
 
 
+def written_script(data: Json) -> Script:
+    """Read a script as a JSON file has it: a reply may be a mapping with the fields of `Answer`."""
+    if not isinstance(data, dict):
+        return data  # type: ignore[no-any-return]
+    return {
+        pattern: [_written(one) for one in said] if isinstance(said, list) else _written(said)
+        for pattern, said in data.items()
+    }
+
+
+def _written(said: Json) -> ScriptedReply:
+    known = {field.name for field in fields(Answer)}
+    if not isinstance(said, dict) or not said.keys() <= known or not said:
+        return said  # type: ignore[no-any-return]
+    calls = tuple(ToolCall(**call) for call in said.get("tool_calls") or ())
+    tokens = said.get("tokens")
+    given = {"text": None, **said, "tool_calls": calls}
+    return Answer(**{**given, "tokens": None if tokens is None else tuple(tokens)})
+
+
 def messages_of(body: Json) -> list[Json]:
     """Return the messages of a request in any format, the system prompt first."""
     if "contents" in body:
@@ -70,10 +90,23 @@ def _of_content(content: Json) -> Json:
 def text_of(message: Json) -> str:
     """Return the text of a message, whether it is a string or a list of parts."""
     content = message.get("content") if isinstance(message, dict) else None
+    if content is None and isinstance(message, dict):
+        content = message.get("output")
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+    return "\n".join(text for part in parts if (text := _text_of_part(part)))
+
+
+def _text_of_part(part: Json) -> str:
+    """Return the text of a part, or of the result of a tool that it holds."""
+    if isinstance(part.get("text"), str):
+        return str(part["text"])
+    if part.get("type") == "tool_result":
+        return text_of(part)
+    if "functionResponse" in part:
+        return json_bytes.dumps(part["functionResponse"].get("response")).decode()
+    return ""
 
 
 def all_text(messages: Sequence[Json]) -> str:

@@ -86,6 +86,22 @@ def test_what_is_wrong_is_said_once(tmp_path: Path, text: str, words: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("not", "write 'contains: {none: TEXT}'"),
+        ("not-contains", "write 'contains: {none: TEXT}'"),
+        ("excludes", "write 'contains: {none: TEXT}'"),
+        ("notted", "did you mean 'noted'?"),
+    ],
+)
+def test_what_must_not_occur_is_a_parameter(tmp_path: Path, name: str, hint: str) -> None:
+    spot = spot_of(tmp_path, f"{{{name}: x}}")
+    assert not list(read_criteria(spot))
+    (error,) = spot.findings.errors
+    assert hint in (error.hint or "")
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("exact_match", "contain the text 'exact_match'"),

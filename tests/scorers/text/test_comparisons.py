@@ -79,6 +79,29 @@ def test_contains(
 
 
 @pytest.mark.parametrize(
+    ("params", "output", "points", "reason"),
+    [
+        ({"none": "sorry"}, "Yes, gladly.", 1, "does not contain 'sorry'"),
+        ({"none": "sorry"}, "I am sorry.", 0, "contains 'sorry'"),
+        ({"none": "sorry"}, "Sorry!", 1, "does not contain 'sorry'"),
+        ({"none": "sorry", "ignore_case": True}, "Sorry!", 0, "contains 'sorry'"),
+        ({"none": ["no", "never"]}, "It never does.", 0, "contains 'never'"),
+        ({"none": ["no", "never"]}, "It does.", 1, "does not contain 'no' or 'never'"),
+        ({"texts": "does", "none": "never"}, "It does.", 1, "contains what is wanted"),
+        ({"texts": "does", "none": "never"}, "It never does.", 0, "contains 'never'"),
+        ({"texts": "does", "none": "never"}, "It did.", 0, "does not contain 'does'"),
+        ({"any": "references", "none": "Lyon"}, "Paris or Lyon", 0, "contains 'Lyon'"),
+        ({"any": "references", "none": "Lyon"}, "paris", 1, "contains what is wanted"),
+    ],
+)
+def test_contains_none_of_some_texts(
+    params: dict[str, Any], output: str, points: float, reason: str
+) -> None:
+    score = judged("contains", params, output, references=("Paris",))
+    assert (score.points, score.reason) == (points, reason)
+
+
+@pytest.mark.parametrize(
     ("params", "output", "points", "span"),
     [
         ({"pattern": r"\d+"}, "abc 42", 1, [4, 6]),
@@ -129,6 +152,7 @@ def test_number(params: dict[str, Any], output: str, points: float) -> None:
     [
         ("contains", {"texts": []}, "no text"),
         ("contains", {"texts": ["a", ""]}, "empty"),
+        ("contains", {"none": ["a", ""]}, "empty"),
         ("matches", {"pattern": "("}, "does not compile"),
         ("keywords", {"rules": []}, "no keywords"),
         ("keywords", {"rules": [""]}, "empty keyword"),

@@ -87,12 +87,17 @@ LONG_KEYS = ("scorer", "with")
 
 # Where a scorer wants texts, a number keeps the spelling of its author.
 SPELT_TEXTS: Mapping[str, frozenset[str]] = {
-    "contains": frozenset({"texts"}),
+    "contains": frozenset({"texts", "none"}),
     "keywords": frozenset({"rules", "text", "any", "all"}),
     "blanks": frozenset({"targets", "template", "blank", "prefix", "text", "any"}),
     "matches": frozenset({"pattern"}),
     "rouge": frozenset({"references"}),
 }
+_NEGATED = re.compile(r"(?:not|no|none|never|must_not|excludes?)(?:\b|[-_])", re.IGNORECASE)
+_NEGATION = (
+    "for texts that must not occur, write 'contains: {none: TEXT}'; for any other criterion, give"
+    " it a negative weight beside one that earns points"
+)
 _LISTS = {"keyword": "rules", "blank": "targets", "test": "tests"}
 """By its word in messages, the parameter that lists what is numbered."""
 _NUMBERED = re.compile(rf"({'|'.join(_LISTS)}) (\d+)\b")
@@ -273,7 +278,8 @@ def _short(spot: Spot) -> tuple[str, Spot] | None:
         if key not in named:
             what = "unknown key" if named else "there is no scorer"
             choices = OWN_KEYS if named else (*scorers, *OWN_KEYS, *LONG_KEYS)
-            spot.error(f"{what} {key!r}", hint=suggest(key, choices), key=key)
+            hint = _NEGATION if not named and _NEGATED.match(key) else suggest(key, choices)
+            spot.error(f"{what} {key!r}", hint=hint, key=key)
     if len(named) > 1:
         message = f"a criterion has one scorer, not {len(named)}: {', '.join(named)}"
         spot.error(message, hint="write them as a list of criteria")

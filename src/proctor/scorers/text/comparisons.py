@@ -213,7 +213,7 @@ class ExactMatch(TextScorer):
 
 @dataclass(frozen=True)
 class Contains(TextScorer):
-    """Pass when the answer contains all of the texts, or any of them.
+    """Pass when the answer contains all of the texts, or any of them, and ``none`` of others.
 
     ``any: references`` (or ``all: references``, or just ``references``) looks for the case's
     references, as words of their own, whatever their case and width.
@@ -227,8 +227,15 @@ class Contains(TextScorer):
     all: bool | Literal["references"] = True
     any: Literal["references"] | None = None
     ignore_case: bool = False
+    none: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    """Texts that the answer may not contain."""
 
     def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
+        unwanted = [text for text in self._none if self._finds(output, text)]
+        if unwanted:
+            return Score(points=0.0, out_of=1.0, reason=f"contains {_or(unwanted[:1])}")
+        if self._none and not self._texts and not self._by_references:
+            return Score(points=1.0, out_of=1.0, reason=f"does not contain {_or(self._none)}")
         if self._by_references:
             return self._among_references(output, references)
         spans = [find_text(output, text, ignore_case=self.ignore_case) for text in self._texts]
@@ -243,26 +250,31 @@ class Contains(TextScorer):
         return Score(points=float(hit), out_of=1.0, reason=reason, detail={"texts": rows})
 
     def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
-        folded = sum(map(len, self._texts)) if self.ignore_case else 0
+        folded = sum(map(len, (*self._texts, *self._none))) if self.ignore_case else 0
         return super().takes_long(output, references) or folded * len(output) > MOST_FOLDED
 
     def problems(self) -> Iterable[str]:
-        if self._by_references:
-            if self._texts:
-                yield "either texts or references are looked for, not both"
-            return
-        if not self._texts:
+        if self._by_references and self._texts:
+            yield "either texts or references are looked for, not both"
+        if not (self._texts or self._none or self._by_references):
             yield "no text is given"
-        if "" in self._texts:
+        if "" in self._texts or "" in self._none:
             yield "an empty text is contained in every answer"
 
     def probes(self, case: Case) -> Iterable[Probe]:
         texts = case.references if self._by_references else self._texts
-        return [Probe(kind="stuffing", answer="\n".join(texts))]
+        return [Probe(kind="stuffing", answer="\n".join(texts))] if texts else []
 
     @property
     def _texts(self) -> tuple[str, ...]:
         return (self.texts,) if isinstance(self.texts, str) else self.texts
+
+    @property
+    def _none(self) -> tuple[str, ...]:
+        return (self.none,) if isinstance(self.none, str) else self.none
+
+    def _finds(self, output: str, text: str) -> bool:
+        return find_text(output, text, ignore_case=self.ignore_case) is not None
 
     @property
     def _by_references(self) -> bool:
