@@ -9,7 +9,19 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
 from proctor.web.api.response import ErrorTold, HtmlPage, Page
-from proctor.web.rendering import answer_with, day, json_answer, moment, number, percent, signed
+from proctor.web.rendering import (
+    answer_with,
+    day,
+    json_answer,
+    local_moment,
+    moment,
+    number,
+    percent,
+    percent_short,
+    place,
+    seconds_long,
+    signed,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +38,32 @@ from proctor.web.rendering import answer_with, day, json_answer, moment, number,
         (number, None, "–"),
         (number, 0.123456, "0.1235"),
         (number, 3.0, "3"),
+        (number, 16_840.0, "16,840"),
+        (number, -20_000.4, "-20,000"),
+        (number, -0.0, "0"),
+        (number, 1e20, "1e+20"),
+        (percent_short, None, "–"),
+        (percent_short, 1.0, "100%"),
+        (percent_short, 1 / 3, "33.3%"),
+        (place, -0.5, "0.00"),
+        (place, 0.25, "25.00"),
+        (place, 1.5, "100.00"),
+        (seconds_long, None, "–"),
+        (seconds_long, 0.0123, "12 ms"),
+        (seconds_long, 1.25, "1.2 s"),
+        (seconds_long, 75.2, "75 s"),
+        (seconds_long, 600.0, "10 min"),
+        (seconds_long, 7260.0, "2 h 01 min"),
+        (local_moment, None, "–"),
+        (local_moment, 1e20, "?"),
+        (
+            local_moment,
+            86400.0,
+            '<time datetime="1970-01-02T00:00:00Z">1970-01-02 00:00 UTC</time>',
+        ),
         (moment, None, "–"),
         (moment, 0, "–"),
-        (moment, 86400.0, "1970-01-02 00:00"),
+        (moment, 86400.0, "1970-01-02 00:00 UTC"),
         (moment, 1e20, "?"),
         (moment, math.nan, "?"),
         (day, 86400.0, "1970-01-02"),

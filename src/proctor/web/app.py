@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
@@ -25,6 +26,10 @@ from proctor.web.store_pool import StorePool
 
 GUESTS = origin_tables.endpoints()
 """Modules of origins that serve endpoints below their own prefix."""
+COMPRESSED_FROM = 1024
+"""Responses of fewer bytes are sent as they are."""
+COMPRESSION = 5
+"""How hard gzip tries: beyond this, a page takes longer to compress than to send."""
 routes: list[Route] = [
     *home.routes,
     *suite.routes,
@@ -70,7 +75,9 @@ class _Guarded(Starlette):
     guard: Callable[[ASGIApp], ASGIApp]
 
     def build_middleware_stack(self) -> ASGIApp:
-        return self.guard(super().build_middleware_stack())
+        return self.guard(
+            GZipMiddleware(super().build_middleware_stack(), COMPRESSED_FROM, COMPRESSION)
+        )
 
 
 def _http_error(request: Request, error: Exception) -> Response:

@@ -78,24 +78,65 @@ def signed(value: float | None) -> str:
     return "0.0" if float(shown) == 0 else shown.replace("-", "−")
 
 
+def percent_short(value: float | None) -> str:
+    """Format a share as a percentage in as few digits as it needs."""
+    return "–" if value is None else f"{100 * value:.3g}%"
+
+
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a number briefly; None is a dash."""
-    return "–" if value is None else f"{value:.{digits}g}"
+    """Format a number briefly, with all digits before the point; None is a dash."""
+    if value is None:
+        return "–"
+    if 10**digits <= abs(value) < 1e15:
+        return f"{value:,.0f}"
+    shown = f"{value:.{digits}g}"
+    return "0" if float(shown) == 0 else shown
+
+
+def place(share: float) -> str:
+    """Format where a share is on a bar of 100 units."""
+    return f"{100 * min(1.0, max(0.0, share)):.2f}"
+
+
+def seconds_long(seconds: float | None) -> str:
+    """Format a duration in the unit that suits it."""
+    if seconds is None:
+        return "–"
+    if seconds < 0.0995:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 99.5:
+        return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
 def moment(seconds: float | None) -> str:
-    """Format a timestamp, in UTC."""
+    """Format a timestamp, in UTC, with its zone."""
+    shown = _moment(seconds)
+    return f"{shown} UTC" if shown[0].isdigit() else shown
+
+
+def local_moment(seconds: float | None) -> str | Markup:
+    """Return a timestamp that a script of the page turns into the reader's own time."""
+    shown = _moment(seconds)
+    if not seconds or not shown[0].isdigit():
+        return shown
+    exact = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Markup('<time datetime="{}">{} UTC</time>').format(exact, shown)
+
+
+def day(seconds: float | None) -> str:
+    """Format the day of a timestamp, in UTC."""
+    return _moment(seconds).partition(" ")[0]
+
+
+def _moment(seconds: float | None) -> str:
     if not seconds:
         return "–"
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
     except (OverflowError, ValueError, OSError):
         return "?"
-
-
-def day(seconds: float | None) -> str:
-    """Format the day of a timestamp, in UTC."""
-    return moment(seconds).partition(" ")[0]
 
 
 def _encodable(text: str) -> str:
@@ -127,6 +168,10 @@ def _environment() -> Environment:
     )
     filters: dict[str, Callable[..., Any]] = {
         "percent": percent,
+        "percent_short": percent_short,
+        "place": place,
+        "seconds": seconds_long,
+        "local": local_moment,
         "number": number,
         "signed": signed,
         "moment": moment,
