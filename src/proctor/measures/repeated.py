@@ -1,14 +1,12 @@
 """pass@k and pass^k: the chance that one of k attempts is right, and that all of them are."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from proctor.contracts.measure import SummedMeasure
-from proctor.core.run import CaseResult, Measured
-from proctor.core.suite import Json
-from proctor.measures.shares import MeanSums, full_marks
+from proctor.core.run import CaseResult
+from proctor.measures.shares import PartialSums, full_marks
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class PassAtK(SummedMeasure):
     def label(self) -> str:
         return f"pass{self.sign}{self.k}"
 
-    def sums(self) -> "_ChanceSums":
-        return _ChanceSums(self._draw, k=self.k)
+    def sums(self) -> PartialSums:
+        return PartialSums(self._draw, lacking=f"with fewer than {self.k} attempts")
 
     def _draw(self, result: CaseResult) -> tuple[float, float] | None:
         marks = [hit for _, hit in full_marks(result)]
@@ -58,32 +56,3 @@ class PassHatK(PassAtK):
 
     def chance(self, right: int, attempts: int) -> float:
         return comb(right, self.k) / comb(attempts, self.k)
-
-
-@dataclass
-class _ChanceSums(MeanSums):
-    """A mean over cases with enough attempts, and how many have fewer."""
-
-    k: int = 1
-    cases: int = 0
-
-    def add(self, results: Sequence[CaseResult]) -> None:
-        super().add(results)
-        self.cases += len(results)
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.cases += other.cases
-
-    def result(self) -> Measured:
-        left_out = self.cases - self.draws.n
-        many = f"{left_out} case{'' if left_out == 1 else 's'}"
-        note = f"{many} with fewer than {self.k} attempts left out" if left_out else ""
-        return replace(super().result(), note=note)
-
-    def to_json(self) -> dict[str, Json]:
-        return {**super().to_json(), "cases": self.cases}
-
-    def load_json(self, document: Any) -> None:
-        super().load_json(document)
-        self.cases = document["cases"]

@@ -1,17 +1,16 @@
 """Recall, precision, reciprocal rank and nDCG of what was retrieved, as a mean over cases."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from proctor.contracts.measure import SummedMeasure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import in_turn
 from proctor.core.passages import relevance_of, retrieved_ids
 from proctor.core.ranking import RankingName, ranking_value
-from proctor.core.run import AttemptResult, CaseResult, Measured
-from proctor.core.suite import Case, Json
-from proctor.measures.shares import MeanSums
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.suite import Case
+from proctor.measures.shares import PartialSums
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class RetrievalMean(SummedMeasure):
     def label(self) -> str:
         return f"{self.name}@{self.k}" if self.k else self.name
 
-    def sums(self) -> "_RankingSums":
-        return _RankingSums(self._draw)
+    def sums(self) -> PartialSums:
+        return PartialSums(self._draw, lacking="without ids")
 
     def _draw(self, result: CaseResult) -> tuple[float, float] | None:
         values = [
@@ -61,31 +60,3 @@ class RetrievalMean(SummedMeasure):
         if not relevance or ranked is None:
             return None
         return ranking_value(self.name, ranked, relevance, self.k)
-
-
-@dataclass
-class _RankingSums(MeanSums):
-    """A mean over cases, and how many name no ids."""
-
-    cases: int = 0
-
-    def add(self, results: Sequence[CaseResult]) -> None:
-        super().add(results)
-        self.cases += len(results)
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.cases += other.cases
-
-    def result(self) -> Measured:
-        left_out = self.cases - self.draws.n
-        many = f"{left_out} case{'' if left_out == 1 else 's'}"
-        note = f"{many} without ids left out" if left_out else ""
-        return replace(super().result(), note=note)
-
-    def to_json(self) -> dict[str, Json]:
-        return {**super().to_json(), "cases": self.cases}
-
-    def load_json(self, document: Any) -> None:
-        super().load_json(document)
-        self.cases = document["cases"]

@@ -1,7 +1,7 @@
 """Shares over attempts, means over cases, and which attempts reach full marks."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from proctor.contracts.measure import MeasureSums
@@ -80,6 +80,36 @@ class MeanSums(MeasureSums):
 
     def load_json(self, document: Any) -> None:
         self.draws = ClusterSums.from_json(document["draws"])
+
+
+@dataclass
+class PartialSums(MeanSums):
+    """A mean over the cases that it can be told for, with a note on how many are left out."""
+
+    lacking: str = ""
+    """What the cases that are left out lack, as in ``without ids``."""
+    cases: int = 0
+
+    def add(self, results: Sequence[CaseResult]) -> None:
+        super().add(results)
+        self.cases += len(results)
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.cases += other.cases
+
+    def result(self) -> Measured:
+        left_out = self.cases - self.draws.n
+        many = f"{left_out} case{'' if left_out == 1 else 's'}"
+        note = f"{many} {self.lacking} left out" if left_out else ""
+        return replace(super().result(), note=note)
+
+    def to_json(self) -> dict[str, Json]:
+        return {**super().to_json(), "cases": self.cases}
+
+    def load_json(self, document: Any) -> None:
+        super().load_json(document)
+        self.cases = document["cases"]
 
 
 def full_marks(result: CaseResult) -> list[tuple[int, bool]]:

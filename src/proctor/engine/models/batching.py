@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from proctor.contracts.batch_model import BatchModel, WrittenCall
 from proctor.contracts.model import Price
 from proctor.contracts.redacted import redact_reply
-from proctor.core.exchange import Reply, Request
-from proctor.core.fingerprint import digest, plain
+from proctor.core.exchange import Request
+from proctor.core.fingerprint import digest
 from proctor.core.suite import Json
 from proctor.engine.models.budget import PricedRequest
 from proctor.engine.models.call_cache import CachedCall, CallLog, StoredModel
@@ -18,7 +18,6 @@ from proctor.errors import ModelError, UsageError
 from proctor.io import json_bytes
 from proctor.io.redaction import redact_error
 from proctor.store.batches import BatchCall, BatchRow
-from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
 QUIET = 1.0
@@ -106,7 +105,9 @@ class BatchQueue:
         self._probing += 1
         try:
             reply = await self.model.reply(call.request)
-            return await self._keep(call.key, call.request_json, reply)
+            return await self.log.keep_reply(
+                call.key, self.model.label, call.request_json, redact_reply(reply)
+            )
         finally:
             self._probing -= 1
             future.set_result(None)
@@ -245,7 +246,9 @@ class BatchQueue:
                 self._fail([call.key], outcome)
                 continue
             reply = replace(outcome, refused=call.written.get("refused") or {})
-            stored = await self._keep(call.key, call.request, reply)
+            stored = await self.log.keep_reply(
+                call.key, self.model.label, call.request, redact_reply(reply)
+            )
             future = self._futures.pop(call.key, None)
             if future is not None and not future.done():
                 future.set_result(stored)
@@ -259,23 +262,6 @@ class BatchQueue:
                 told, last = time.monotonic(), state.done
             await asyncio.sleep(wait)
             wait = min(LONGEST_POLL, wait * 1.5)
-
-    async def _keep(self, key: str, request_json: Json, reply: Reply) -> CachedCall:
-        """Store a reply durably, before anybody uses it."""
-        reply = redact_reply(reply)
-        response = plain(reply)
-        row = CallRow(
-            key=key,
-            model=self.model.label,
-            request=request_json,
-            response=response,
-            usage=response["usage"],
-            cost=reply.usage.cost,
-            seconds=reply.seconds,
-            created=time.time(),
-        )
-        await self.log.keep(row)
-        return CachedCall(reply, row.created)
 
     def _fail(self, keys: Sequence[str], error: Exception) -> None:
         for key in keys:

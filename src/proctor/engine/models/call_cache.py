@@ -55,6 +55,24 @@ class CallLog:
         self._finds.append((key, future))
         return await future
 
+    async def keep_reply(
+        self, key: str, label: str, request_json: Json, reply: Reply
+    ) -> "CachedCall":
+        """Store a reply to a request durably, before anybody uses it."""
+        response = plain(reply)
+        row = CallRow(
+            key=key,
+            model=label,
+            request=request_json,
+            response=response,
+            usage=response["usage"],
+            cost=reply.usage.cost,
+            seconds=reply.seconds,
+            created=time.time(),
+        )
+        await self.keep(row)
+        return CachedCall(reply, row.created)
+
     async def keep(self, row: CallRow) -> None:
         """Store a call durably."""
         future: asyncio.Future[None] = self._loop().create_future()
@@ -261,16 +279,4 @@ class StoredModel(Wrapped):
             self.budget.settle(reserved, priced, reply)
         if reply.usage.calls == 0:
             reply = replace(reply, usage=replace(reply.usage, calls=1))
-        response = plain(reply)
-        row = CallRow(
-            key=key,
-            model=self.inner.label,
-            request=request_json,
-            response=response,
-            usage=response["usage"],
-            cost=reply.usage.cost,
-            seconds=reply.seconds,
-            created=time.time(),
-        )
-        await self.log.keep(row)
-        return CachedCall(reply, row.created)
+        return await self.log.keep_reply(key, self.inner.label, request_json, reply)
