@@ -13,11 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 
+import proctor
 from level import LEVEL
 from proctor import GradedOutput, Grader, ProctorError, Suite
 from proctor.api.grader import reading_of
+from proctor.scorers import Contains, Judged
 from proctor.testing import FakeServer
 
 QUIZ = """\
@@ -138,9 +141,13 @@ def test_cases_may_be_a_list(quiz: Path) -> None:
         cases = list(grader.suite.cases)
     with Grader(cases) as grader:
         assert grader.score_one("a", "Rome").value == 0.0
-    for wrong in (7, [], [7]):
-        with pytest.raises(ProctorError, match="cases are a path"):
-            Grader(wrong)
+    for wrong, words in (
+        (7, "cases are a path"),
+        ([], "there are no cases"),
+        ([7], "case 1: expected"),
+    ):
+        with pytest.raises(ProctorError, match=words):
+            Grader(wrong)  # type: ignore[arg-type]
 
 
 def test_a_copy_works_in_another_process(grader: Grader) -> None:
@@ -259,3 +266,33 @@ def stat_of(pid: int) -> list[str] | None:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return None
+
+
+def test_it_takes_what_evaluate_takes() -> None:
+    @proctor.scorer
+    def short(output: str) -> bool:
+        return len(output) < 20
+
+    def judge(text: str) -> str:
+        return '{"reason": "polite", "result": "yes"}'
+
+    cases = [{"id": "a", "ask": "Where?"}, {"id": "b", "ask": "6 × 7?", "criteria": {"number": 42}}]
+    with Grader(cases, criteria=[Contains("Paris"), short], judge=judge) as grader:
+        values = [result.value for result in grader.score([("a", "Paris"), ("b", "42"), ("a", "")])]
+        assert values == [1.0, 1.0, 0.5]
+    with Grader(cases[:1], criteria=Judged("Is it polite?"), judge=judge) as grader:
+        assert grader.score_one("a", "Please.").value == 1.0
+
+
+def test_it_takes_tables_and_a_part_of_the_cases() -> None:
+    rows = [{"id": name, "question": name, "answer": name} for name in "ab"]
+    with Grader(pyarrow.Table.from_pylist(rows), where="id == 'b'") as grader:
+        assert [case.id for case in grader.suite.cases] == ["a", "b"]
+        assert grader.score_one("b", "b").value == 1.0
+
+
+def test_criteria_serve_cases_on_file(tmp_path: Path) -> None:
+    path = tmp_path / "bare.yaml"
+    path.write_text("name: bare\ncases:\n  - {id: a, ask: Where}\n")
+    with Grader(path, criteria=Contains("Paris")) as grader:
+        assert grader.score_one("a", "In Paris.").value == 1.0

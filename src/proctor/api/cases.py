@@ -6,17 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from proctor import registry
-from proctor.api.handed_over import spec_of, written_criteria
+from proctor.api.handed_over import AnyCriteria, spec_of, written_criteria
+from proctor.api.tables import Table
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.contracts.dialogue import Dialogue
 from proctor.contracts.measure import Measure
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
+from proctor.engine.run.settings import SuiteSettings
 from proctor.errors import Problem, SuiteError, UsageError
 
+AnyCases = (
+    str | os.PathLike[str] | Suite | Case | Mapping[str, Any] | Iterable[Mapping[str, Any]]
+    | Iterable[Case] | Iterable[str] | Table
+)  # fmt: skip
+"""Cases: a path, a Suite, mappings in the native format, Cases, questions, or a table."""
 NAME = "cases"
 """What a suite is called that nobody named."""
 LONGEST_ID = 48
@@ -37,7 +44,7 @@ _MEANT: Mapping[str, str] = {
 """What columns of tables that others made are called, and what they are here."""
 
 
-def reading_of(cases: Any, criteria: Any = None, name: str = "") -> Reading:
+def reading_of(cases: AnyCases, criteria: AnyCriteria | None = None, name: str = "") -> Reading:
     """Read cases in memory, or raise a SuiteError with every problem."""
     if isinstance(cases, Suite):
         return _of_suite(cases, criteria)
@@ -53,9 +60,28 @@ def reading_of(cases: Any, criteria: Any = None, name: str = "") -> Reading:
     return _of_entries(cases, criteria, name, {})
 
 
-def is_path(cases: Any) -> bool:
+def is_path(cases: object) -> TypeGuard[str | os.PathLike[str]]:
     """Tell whether cases lie in a file or a folder."""
     return isinstance(cases, str | os.PathLike)
+
+
+def reading_on_file(settings: SuiteSettings, criteria: AnyCriteria | None = None) -> Reading:
+    """Read the suite at a path; criteria serve cases of our own format that have none."""
+    from proctor.engine.run import read_suite
+
+    if criteria is None:
+        return read_suite.read(settings)
+    name = read_suite.find_dialect(settings.path, settings.dialect).name
+    if name != "native":
+        raise UsageError(
+            f"criteria= is for cases of our own format, and {settings.path} is in that of {name!r}"
+        )
+    params = {"criteria": written_criteria(criteria)}
+    native: Dialect = registry.build("dialect", Spec(name="native", params=params))
+    readings = native.read_all(settings.path, **settings.reading)
+    if len(readings) != 1:
+        raise UsageError(f"{settings.path} holds several suites; expected one")
+    return readings[0]
 
 
 def _of_suite(suite: Suite, criteria: Any) -> Reading:
@@ -309,7 +335,6 @@ def load_suite(
     A SuiteError lists every problem with its file and line.
     """
     from proctor.engine.run import read_suite
-    from proctor.engine.run.settings import SuiteSettings
 
     settings = SuiteSettings(
         path=Path(path), dialect=dialect, compat=compat, root=None if root is None else Path(root)

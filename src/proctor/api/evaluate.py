@@ -7,10 +7,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Unpack
 
-from proctor import registry
 from proctor.api.candidates import Chosen, chosen, given_answers
-from proctor.api.cases import is_path, reading_of, written_plugin
-from proctor.api.handed_over import written_criteria
+from proctor.api.cases import is_path, reading_of, reading_on_file, written_plugin
 from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.progress import shown_progress
 from proctor.api.results import Checked, RunResult
@@ -19,7 +17,6 @@ from proctor.contracts.dialect import Reading
 from proctor.contracts.report import RunView
 from proctor.core.suite import Spec
 from proctor.engine.run import evaluate as engine
-from proctor.engine.run import read_suite
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import UsageError
 from proctor.io.concurrency import run_sync
@@ -138,27 +135,12 @@ class EvaluationRequest:
         if not is_path(self.cases):
             reading = reading_of(self.cases, self.criteria, self.options.get("suite", ""))
         else:
-            reading = self._read_file(Path(os.fspath(self.cases)))
+            settings = self.options.suite(Path(os.fspath(self.cases)))
+            reading = reading_on_file(settings, self.criteria)
         if (measures := self.options.get("measures")) is not None:
             suite = replace(reading.suite, measures=_measures(measures))
             reading = replace(reading, suite=suite)
         return reading
-
-    def _read_file(self, path: Path) -> Reading:
-        settings = self.options.suite(path)
-        dialect = read_suite.find_dialect(path, settings.dialect)
-        if self.criteria is not None:
-            if dialect.name != "native":
-                raise UsageError(
-                    f"criteria= is for cases of our own format, and {path} is in that of"
-                    f" {dialect.name!r}"
-                )
-            params = {"criteria": written_criteria(self.criteria)}
-            dialect = registry.build("dialect", Spec(name="native", params=params))
-        readings = dialect.read_all(path, **settings.reading)
-        if len(readings) != 1:
-            raise UsageError(f"{path} holds several suites; expected one")
-        return readings[0]
 
     def settings(self, path: Path, reading: Reading | None = None) -> RunSettings:
         """Return the settings of the run."""

@@ -15,6 +15,9 @@ from proctor.core.suite import Json
 from proctor.errors import ModelError, ProctorError, UsageError
 from proctor.registry import lend
 
+AModel = str | Model | ModelChoice | Callable[..., Any]
+"""A model: its name, an object, or a function of the text of a request."""
+
 
 @dataclass(eq=False)
 class FunctionModel(Model):

@@ -7,15 +7,20 @@ import os
 import queue
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
-from proctor.core.suite import Case, Spec, Suite
+from proctor.api.cases import AnyCases, is_path, reading_on_file
+from proctor.api.cases import reading_of as reading_in_memory
+from proctor.api.given_models import AModel, choice_of
+from proctor.api.handed_over import AnyCriteria
+from proctor.core.suite import Spec, Suite
 from proctor.engine.grading.graded_output import GradedOutput, Output
 from proctor.engine.grading.open_grading import GradingSettings, open_grading
 from proctor.engine.grading.output_grading import GradingLimits, OutputGrading, SlowOutput
@@ -39,18 +44,19 @@ _LOG = logging.getLogger("proctor.grader")
 class Grader:
     """A suite made ready to score outputs: in sandboxes and processes that stay warm.
 
-    ``cases`` is the path of a suite, a ``Suite``, or a list of cases in the native format. An
-    output that could not be scored has the value ``None``, and ``why`` says the reason. All methods
-    may be called from any thread and under any running loop. Close it, or use it as a context
-    manager: processes end with it, and with this process, however that ends.
+    ``cases`` are what ``evaluate`` takes: the path of a suite, a ``Suite``, a list of mappings in
+    the native format or of ``Case``s, or a DataFrame. An output that could not be scored has the
+    value ``None``, and ``why`` says the reason. All methods may be called from any thread and under
+    any running loop. Close it, or use it as a context manager: processes end with it, and with this
+    process, however that ends.
     """
 
     def __init__(  # noqa: PLR0913 - each is a setting with a name
         self,
-        cases: Any,
+        cases: AnyCases,
         *,
-        criteria: Any = None,
-        judge: str | Sequence[str] = (),
+        criteria: AnyCriteria | None = None,
+        judge: AModel | Sequence[AModel] = (),
         sandbox: str = "bubblewrap",
         deadline: float | None = 60.0,
         slow: float = 10.0,
@@ -67,7 +73,8 @@ class Grader:
         """Make the suite ready, or raise everything that stands in the way.
 
         :param criteria: serve cases that have none of their own.
-        :param judge: the model that judges, such as ``openai:NAME``; several make a panel.
+        :param judge: the model that judges, such as ``openai:NAME``, a Model, or a function of a
+            text; a list of them is a panel.
         :param deadline: seconds for one output, without the time in line; then it has no score.
         :param slow: seconds from which an output is reported to ``on_slow``, or else logged.
         :param concurrency: how many calls of judges are made at once.
@@ -75,9 +82,7 @@ class Grader:
             again, and new ones are added.
         :param warm: start processes and sandboxes now, not with the first output.
         """
-        from proctor.contracts.model import ModelChoice
-
-        judges = (judge,) if isinstance(judge, str) else tuple(judge)
+        judges = judge if isinstance(judge, list | tuple) else (judge,)
         name, _, image = sandbox.partition(":")
         self._reading, suite = reading_of(
             cases, criteria, dialect=dialect, where=where, limit=limit, allow_import=allow_import
@@ -85,7 +90,7 @@ class Grader:
         self._settings = GradingSettings(
             run=RunSettings(
                 suite=suite,
-                panel=JudgeSettings(judges=tuple(ModelChoice(spec=spec) for spec in judges)),
+                panel=JudgeSettings(judges=tuple(choice_of(one, "judge") for one in judges)),
                 calls=CallSettings(concurrency=concurrency, max_cost=max_cost),
                 sandbox=Spec(name=name, params={"image": image} if image else {}),
             ),
@@ -343,45 +348,27 @@ def _close_all() -> None:
 
 
 def reading_of(
-    cases: Any, criteria: Any, *, dialect: str, where: str, limit: int | None, allow_import: bool
+    cases: AnyCases,
+    criteria: AnyCriteria | None,
+    *,
+    dialect: str,
+    where: str,
+    limit: int | None,
+    allow_import: bool,
 ) -> "tuple[Reading, SuiteSettings]":
     """Read what a person passed as cases, and return it with how it is to be read."""
-    from proctor.contracts.dialect import Reading
-    from proctor.engine.run import read_suite
-
-    if isinstance(cases, str | Path):
-        settings = SuiteSettings(
-            path=Path(cases), dialect=dialect, where=where, limit=limit, allow_import=allow_import
-        )
-        return read_suite.read(settings), settings
-    if isinstance(cases, Suite):
-        return Reading(suite=cases), SuiteSettings.of(cases)
-    entries = list(cases) if isinstance(cases, Iterable) else []
-    if entries and all(isinstance(entry, Case) for entry in entries):
-        suite = Suite(name="cases", cases=tuple(entries))
-        return Reading(suite=suite), SuiteSettings.of(suite)
-    if entries and all(isinstance(entry, Mapping) for entry in entries):
-        reading = _reading_of_mappings(entries, criteria)
-        return reading, SuiteSettings.of(reading.suite)
-    raise UsageError(
-        "cases are a path, a Suite, or a list of mappings in the native format or of Cases, not"
-        f" {type(cases).__name__}"
+    if not is_path(cases):
+        reading = reading_in_memory(cases, criteria)
+        settings = SuiteSettings.of(reading.suite)
+        return reading, replace(settings, where=where, limit=limit, allow_import=allow_import)
+    settings = SuiteSettings(
+        path=Path(os.fspath(cases)),
+        dialect=dialect,
+        where=where,
+        limit=limit,
+        allow_import=allow_import,
     )
-
-
-def _reading_of_mappings(entries: "Sequence[Mapping[str, Any]]", criteria: Any) -> "Reading":
-    """Read cases as the native format has them; criteria serve those that have none."""
-    import json
-    import tempfile
-
-    from proctor.engine.run import read_suite
-
-    served = {} if criteria is None else {"criteria": criteria}
-    written = [{**served, **entry} for entry in entries]
-    with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
-        path = Path(folder) / "cases.yaml"
-        path.write_text(json.dumps({"name": "cases", "cases": written}), encoding="utf-8")
-        return read_suite.read(SuiteSettings(path=path))
+    return reading_on_file(settings, criteria), settings
 
 
 def _cache(cache: str | Path | bool) -> str | None:

@@ -1,6 +1,6 @@
 """Objects of a program, such as scorers and models, as the names that the engine knows them by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
@@ -11,6 +11,11 @@ from proctor.contracts.scorer import Scorer
 from proctor.core.fingerprint import is_plain, plain
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
+
+ACriterion = str | Mapping[str, Any] | Scorer | type[Scorer] | Callable[..., Any]
+"""A criterion: a scorer, its name, a mapping as in a suite, or a function of the output."""
+AnyCriteria = ACriterion | Sequence[ACriterion]
+"""One criterion or several."""
 
 
 def spec_of(kind: str, plugin: Any) -> Spec:

@@ -1,14 +1,14 @@
 """Options of an evaluation from Python: those of the command line, by the same names."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from proctor.api.given_models import choice_of
+from proctor.api.given_models import AModel, choice_of
 from proctor.api.stores import RunOfStore, StorePlace
-from proctor.contracts.model import Model, ModelChoice
+from proctor.contracts.model import ModelChoice
 from proctor.core.exchange import Sampling
 from proctor.core.suite import Spec
 from proctor.engine.run.settings import (
@@ -20,9 +20,6 @@ from proctor.engine.run.settings import (
 )
 from proctor.errors import UsageError
 from proctor.suggestions import LOOSELY, suggest
-
-AModel = str | Model | ModelChoice | Callable[..., Any]
-"""A model: its name, an object, or a function of the text of a request."""
 
 
 class EvaluateOptions(TypedDict, total=False):

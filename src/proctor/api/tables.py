@@ -1,12 +1,20 @@
 """Runs as tables: rows of plain values, DataFrames and Arrow tables."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.errors import MissingResource
 
 if TYPE_CHECKING:
     from proctor.api.case_views import AttemptView, CaseView
+
+
+class Table(Protocol):
+    """A table of pandas, polars, Arrow or datasets, as type checkers see it."""
+
+    @property
+    def shape(self) -> Any:
+        """Return the number of rows and columns."""
 
 
 def attempt_rows(cases: "Iterable[CaseView]") -> list[dict[str, Any]]:

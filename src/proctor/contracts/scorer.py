@@ -1,9 +1,10 @@
 """What a scorer must be able to do, and what it is given."""
 
+import importlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,8 +16,11 @@ from proctor.core.tool_calls import said_and_called
 
 if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
+    from proctor.contracts.model import Model, ModelChoice
     from proctor.contracts.sandbox import Sandbox
     from proctor.contracts.score_columns import ScoreColumn, ScoreRows
+
+    AJudge = str | Model | ModelChoice | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +122,38 @@ class Scorer(ABC):
     @abstractmethod
     def score(self, ctx: ScoreContext) -> Any:
         """Return a bool, a number of points (of ``out_of``), or a Score; may be ``async``."""
+
+    def score_text(  # noqa: PLR0913 - each is a part of what a scorer may look at
+        self,
+        output: str | None,
+        *,
+        reference: str | Sequence[str] | None = None,
+        references: Sequence[str] = (),
+        prompt: str = "",
+        context: str | Sequence[str] = (),
+        judge: "Judge | AJudge | Sequence[AJudge] | None" = None,
+        sandbox: "str | Sandbox" = "bubblewrap",
+    ) -> Score:
+        """Score one text here and now, without a suite, a run or a store.
+
+        ``reference`` is the right answer, ``references`` are several; ``prompt`` is what was asked,
+        ``context`` the passages that came with it. A scorer that asks a judge needs ``judge``: the
+        name of a model such as ``openai:NAME``, a Model, or a function of a text; a list is a
+        panel. Programs run in ``sandbox``. It works in threads and under a running loop. A text
+        that cannot be scored gets a Score that says so; a missing judge, or whatever else this
+        machine lacks, is raised. For many texts, a ``Grader`` keeps everything warm.
+        """
+        # By its name: what a plugin must be able to do knows nothing of who calls it.
+        alone = importlib.import_module("proctor.api.scoring_alone")
+        right = (reference,) if isinstance(reference, str) else tuple(reference or ())
+        passages = (context,) if isinstance(context, str) else tuple(context)
+        ctx = ScoreContext.of(
+            output or "", prompt=prompt, references=(*right, *references), context=passages
+        )
+        if output is None:
+            ctx = replace(ctx, attempt=Attempt.of(ctx.case.id, None))
+        score: Score = alone.score_alone(self, ctx, judge, sandbox)
+        return score
 
     version: ClassVar[str] = "1"
     """Change it whenever the same input may get another score: stored scores are then redone."""
