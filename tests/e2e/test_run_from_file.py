@@ -49,6 +49,7 @@ reports: {{format: md, path: out/report.md}}
         )
         done = small.here("run", "exam.yaml", "--json")
         assert done.returncode == 1
+        assert "gate missed: quiz-openai:n+kind: rate >= 0.5" in done.stderr
         runs = json.loads(done.stdout)["runs"]
         bodies = {call.body["model"]: call.body for call in server.calls}
         assert bodies["m"]["temperature"] == 0
@@ -66,6 +67,44 @@ reports: {{format: md, path: out/report.md}}
     assert names[0] == "report-quiz-openai-m+kind.md"
     stored = (small.folder / ".proctor" / "proctor.db").read_bytes()
     assert b"k-123" not in stored
+
+
+def test_tools_and_the_form_of_replies_hold_for_cases_that_have_none(small: Any) -> None:
+    tool = "{name: look, parameters: {type: object}}"
+    shape = "{type: object, required: [a]}"
+    written(small, "suite: quiz.yaml\n")
+    (small.folder / "quiz.yaml").write_text(
+        """\
+tool_choice: none
+cases:
+  - {id: a, ask: one, criteria: {json_schema: true}}
+  - {id: b, ask: two, tools: [], response_format: {type: array}, criteria: {is_json: true}}
+  - {id: c, ask: three, tool_results: {look: 1}, criteria: x}
+"""
+    )
+    with FakeServer('{"a": 1}', lacks=("/responses",)) as server:
+        model = f"suite: quiz.yaml\nmodels: openai:m@{server.url}\n"
+        offers = f"tools: {tool}\ntool_choice: required\nresponse_format: {shape}\n"
+        (small.folder / "exam.yaml").write_text(model + offers)
+        done = small.here("run", "exam.yaml", "--json")
+        assert done.returncode == 0, done.stderr
+        again = small.here("plan", "exam.yaml", "--json")
+        bodies = {
+            call.body["messages"][-1]["content"]: call.body
+            for call in server.calls
+            if "messages" in call.body
+        }
+    assert json.loads(again.stdout)["usage"]["calls"] == 0
+    one, two = bodies["one"], bodies["two"]
+    assert one["tools"][0]["function"]["name"] == "look"
+    assert one["tool_choice"] == "none"
+    assert one["response_format"]["json_schema"]["schema"]["required"] == ["a"]
+    assert "tools" not in two
+    assert two["response_format"]["json_schema"]["schema"] == {"type": "array"}
+    (small.folder / "exam.yaml").write_text(model + "tools: [{parameters: {}}]\n")
+    wrong = small.here("run", "exam.yaml")
+    assert wrong.returncode == 2
+    assert "exam.yaml:3:" in wrong.stderr
 
 
 def test_keys_of_the_environment_do_not_go_where_a_file_says(small: Any) -> None:

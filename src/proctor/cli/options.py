@@ -537,8 +537,9 @@ def from_run_file(options: dict[str, Any]) -> dict[str, Any]:
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
     spec = options.pop("spec")
-    columns = options.pop("columns", None)
-    if columns and not options.get("dialect"):
+    own = {name: options.pop(name, None) for name in ("columns", "run_file")}
+    native = {name: str(value) for name, value in own.items() if value}
+    if native and not options.get("dialect"):
         options["dialect"] = "native"
     if options.get("allow_import"):
         trust_folders([str(spec if spec.is_dir() else spec.parent), os.getcwd()])
@@ -551,7 +552,7 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
         limit=options.pop("limit", None),
         select=tuple(options.pop("select", ())),
         allow_import=options.pop("allow_import", False),
-        options={**_dialect_settings(options), **({"columns": columns} if columns else {})},
+        options={**_dialect_settings(options), **native},
     )
 
 

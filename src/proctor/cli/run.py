@@ -123,7 +123,8 @@ def run(**options: Any) -> int:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
         codes = [
-            _gated(view, gate_results) for view, gate_results in zip(views, results, strict=True)
+            _gated(view, gate_results, several=len(views) > 1)
+            for view, gate_results in zip(views, results, strict=True)
         ]
         return max(*codes, INCOMPLETE if refused else 0)
 
@@ -176,12 +177,13 @@ def _gate_results(view: Any, gates: Sequence[str], against: "Against | None") ->
     return gate_results(gates, view.summary, against.gate_names, against.refused)
 
 
-def _gated(view: Any, results: "Sequence[GateResult]") -> int:
+def _gated(view: Any, results: "Sequence[GateResult]", *, several: bool) -> int:
     """Print the missed gates and their caveats, and return the exit code of a run."""
+    whose = f"{view.run.name}: " if several else ""
     for result in results:
         if result.passed and result.words != result.gate:
-            click.echo(f"gate held: {result.words}", err=True)
-    missed = [result.words for result in results if not result.passed]
+            click.echo(f"gate held: {whose}{result.words}", err=True)
+    missed = [f"{whose}{result.words}" for result in results if not result.passed]
     return exit_code(view.summary, missed, view.run)
 
 

@@ -26,6 +26,13 @@ MODEL_KEYS = (
     *("model", "url", "key_env", *MODEL_NUMBERS, "reasoning_effort", "stop", "extra", "system"),
     *("concurrency", "timeout"),
 )
+OFFERS = ("tools", "tool_choice", "response_format")
+"""Keys of suites that a run file may have, for cases that have none of their own."""
+_OFFER_SCHEMAS: Mapping[str, tuple[Json, str]] = {
+    "tools": (["array", "object", "string"], "The tools that candidates may call"),
+    "tool_choice": ("string", "auto, none, required, or the name of a tool"),
+    "response_format": ("object", "The JSON Schema of replies"),
+}
 REPORT_FORMATS = ("csv", "html", "json", "junit", "md", "table")
 ONLY_BY_HAND = {
     "allow_import": "it lets the suite load its own classes",
@@ -109,6 +116,8 @@ def with_run_file(options: dict[str, Any]) -> dict[str, Any]:
     merged = {name: options[name] if name in given else value for name, value in written.items()}
     known = {name: value for name, value in merged.items() if name in options}
     completed = {**options, **known, "spec": written["spec"]}
+    if "run_file" in written:
+        completed["run_file"] = written["run_file"]
     if isinstance(models := completed.get("models"), tuple):
         completed["models"] = tuple(_without(model, given) for model in models)
     if "models" in options:
@@ -168,6 +177,10 @@ class RunFile:
         if key in readers:
             readers[key](value)
             return
+        if key in OFFERS:
+            # Read with the suite, whose cases they hold for.
+            self.values["run_file"] = self.document.path
+            return
         name = PLURALS.get(key, key).replace("-", "_")
         if name in ONLY_BY_HAND:
             hint = f"{ONLY_BY_HAND[name]}: give --{name.replace('_', '-')} on the command line"
@@ -177,7 +190,7 @@ class RunFile:
         elif name in self.options:
             self._option((key,), self.options[name], value)
         else:
-            known = [*self.options, *PLURALS, "suite", "sampling", "reports"]
+            known = [*self.options, *PLURALS, *OFFERS, "suite", "sampling", "reports"]
             self._error((key,), f"unknown key {key!r}", hint=suggest(key, known))
 
     def _suite(self, value: Json) -> None:
@@ -388,6 +401,8 @@ def run_file_schema() -> dict[str, Json]:
         "required": ["format", "path"],
         "additionalProperties": False,
     }
+    for key, (kinds, words) in _OFFER_SCHEMAS.items():
+        properties[key] = {"type": kinds, "description": f"{words}, for cases that say nothing."}
     properties["reports"] = {"anyOf": [report, {"type": "array", "items": report}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

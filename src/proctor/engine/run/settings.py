@@ -320,7 +320,7 @@ class RunSettings:
             "compat": self.suite.compat,
             "where": self.suite.where,
             "limit": self.suite.limit,
-            "options": dict(self.suite.options),
+            "options": {k: v for k, v in self.suite.options.items() if k != "run_file"},
             "attempts": self.attempts,
             "again": self.repeat_label,
             "interval": self.interval,

@@ -36,7 +36,7 @@ from proctor.formats.native.criteria import (
     read_criteria,
     read_plugin,
 )
-from proctor.formats.native.rows import case_rows
+from proctor.formats.native.rows import case_rows, columns_called
 from proctor.formats.native.spot import Spot, neighbours
 from proctor.io.concurrency import PhaseCount
 from proctor.io.findings import Findings
@@ -178,6 +178,8 @@ ROW_ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet", ".xlsx")
 ENDINGS = YAML_ENDINGS + ROW_ENDINGS
 FOLDER_ENDINGS = tuple(ending for ending in ENDINGS if ending not in (".tsv", ".xlsx"))
 """Of a folder without a suite file; a .tsv or .xlsx there is somebody's data, as it always was."""
+OFFERS = ("tools", "tool_choice", "response_format")
+"""What a run file may say in place of the suite."""
 MAX_INCLUDED = 5
 FOLD_PATTERN = r"^(avg|mean|max|min|median|avg_max_[1-9]\d{0,5})$"
 SUITE_FILES = ("suite.yaml", "suite.yml")
@@ -225,7 +227,7 @@ class Native(Dialect):
     """Suites and answers in Proctor's own format."""
 
     name = "native"
-    option_names = ("columns",)
+    option_names = ("columns", "run_file")
     criteria: Any = None
     """Criteria of cases that have none of their own, as a file would have them."""
 
@@ -241,14 +243,13 @@ class Native(Dialect):
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
         self.check_options(options or {})
-        columns = _columns((options or {}).get("columns", ""))
-        return (self._read(path, compat, root, columns),)
+        return (self._read(path, compat, root, options or {}),)
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        return self._read(path, compat, root, None)
+        return self._read(path, compat, root, {})
 
     def _read(
-        self, path: Path, compat: str, root: Path | None, columns: "ColumnMap | None"
+        self, path: Path, compat: str, root: Path | None, options: Mapping[str, str]
     ) -> Reading:
         if path.is_dir():
             suite_file = next(
@@ -258,11 +259,14 @@ class Native(Dialect):
         else:
             folder = path.parent
         loader = CaseLoader(root or folder, folder)
-        loader.columns = columns
+        loader.columns = columns_called(options.get("columns", ""))
+        defaults = loader.defaults(self.criteria, path.stem)
+        if run_file := options.get("run_file"):
+            defaults = loader.offers(Path(run_file), defaults)
         if path.is_dir():
-            loader.folder(path)
+            loader.folder(path, defaults)
         else:
-            loader.file(path, loader.defaults(self.criteria, path.stem), top=True)
+            loader.file(path, defaults, top=True)
         loader.read.tell()
         loader.check_clusters()
         try:
@@ -302,7 +306,7 @@ class Native(Dialect):
         return read_answers(path, suite)
 
     def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
-        return read_answers(path, suite, _columns(columns, answers=True))
+        return read_answers(path, suite, columns_called(columns, answers=True))
 
     def shares(
         self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None
@@ -312,20 +316,6 @@ class Native(Dialect):
         rows = path.suffix.lower() in ROW_ENDINGS
         loader = CaseLoader(root or path.parent, path.parent)
         return NativeShares(path, loader, first_row) if rows else None
-
-
-def _columns(text: str, *, answers: bool = False) -> "ColumnMap | None":
-    """Read --columns: what is about answers, or what is about cases."""
-    if not text:
-        return None
-    from proctor.formats.native.rows import COLUMNS, TAG_PREFIXES, VAR_PREFIX
-    from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
-
-    known = {*COLUMNS, *ANSWER_COLUMNS}
-    columns = ColumnMap.parse(text, known, (*TAG_PREFIXES, VAR_PREFIX))
-    if answers:
-        return columns.only(ANSWER_COLUMNS)
-    return columns.without(set(ANSWER_COLUMNS) - COLUMNS)
 
 
 class CaseLoader:
@@ -369,14 +359,14 @@ class CaseLoader:
             compat=header.compat,
         )
 
-    def folder(self, path: Path) -> None:
+    def folder(self, path: Path, defaults: Defaults) -> None:
         """Read all files of cases in a folder that has no suite file."""
         files = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in FOLDER_ENDINGS)
         if not files:
             hint = f"put a suite.yaml there, or files of cases ({', '.join(FOLDER_ENDINGS)})"
             self.spot(Document(path=path, data=None)).error("no suite in this folder", hint=hint)
         for file in files:
-            self.file(file, Defaults())
+            self.file(file, defaults)
 
     def file(self, path: Path, defaults: Defaults, *, top: bool = False) -> None:
         """Read one file of cases; the first one may describe the suite too."""
@@ -408,6 +398,12 @@ class CaseLoader:
             return Defaults()
         at = self.spot(Document(path=Path(name), data={"criteria": criteria})).at("criteria")
         return Defaults(criteria=read_criteria(at))
+
+    def offers(self, run_file: Path, outer: Defaults) -> Defaults:
+        """Read the tools and the form of replies that a run file has for cases without any."""
+        spot = self.spot(read_yaml(run_file))
+        own = {key: value for key, value in spot.value.items() if key in OFFERS}
+        return defaults_of(spot, spot.validated(DefaultKeys, own), outer)
 
     def spot(self, document: Document) -> Spot:
         """Point at all that a document holds."""

@@ -218,3 +218,16 @@ def is_encodable(data: Json) -> bool:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
         return False
+
+
+def columns_called(text: str, *, answers: bool = False) -> "ColumnMap | None":
+    """Read --columns: what is about answers, or what is about cases."""
+    if not text:
+        return None
+    from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
+
+    known = {*COLUMNS, *ANSWER_COLUMNS}
+    columns = ColumnMap.parse(text, known, (*TAG_PREFIXES, VAR_PREFIX))
+    if answers:
+        return columns.only(ANSWER_COLUMNS)
+    return columns.without(set(ANSWER_COLUMNS) - COLUMNS)
