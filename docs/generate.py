@@ -21,6 +21,7 @@ from proctor.cli.main import COMMANDS, cli
 from proctor.cli.options import GroupedHelp
 from proctor.cli.run_from_file import run_file_schema
 from proctor.contracts.scorer import Scorer
+from proctor.formats.native.schema import schema_text
 
 DOCS = Path(__file__).resolve().parent
 WORDS = {str: "string", float: "number", int: "integer", bool: "boolean"}
@@ -63,6 +64,7 @@ def pages() -> dict[str, str]:
     return {
         "cli.md": cli_page(),
         "scorers.md": scorers_page(),
+        "suite.schema.json": schema_text(),
         "run-file.schema.json": json.dumps(run_file_schema(), indent=2, ensure_ascii=False) + "\n",
     }
 

@@ -189,6 +189,9 @@ class _AnswerRows:
         self.findings.add(document.problem((), message, hint=hint))
 
 
+MOST_NAMED = 20
+
+
 def suggested_answers(data: Mapping[str, Json]) -> str:
     """Return what --columns should say for rows of other names."""
     from proctor.formats.tables import suggested_answers as suggested_columns
@@ -198,8 +201,14 @@ def suggested_answers(data: Mapping[str, Json]) -> str:
 
 def _there(data: Mapping[str, Json]) -> str:
     """Say what is there in the place of a case, and how it should be called."""
-    hint = suggest("case", data)
-    return hint if closest("case", data) else f"answers have 'case' and 'output'; {hint}"
+    if closest("case", data):
+        return suggest("case", data)
+    there = ", ".join(repr(name) for name in [*data][:MOST_NAMED]) or "nothing"
+    more = ", …" if len(data) > MOST_NAMED else ""
+    return (
+        f"answers have 'case' and 'output', and here are {there}{more}: say which is which with"
+        " --columns case=NAME,output=NAME"
+    )
 
 
 def read_reply(
