@@ -102,7 +102,10 @@ def _picture(image: str, values: Mapping[str, Json]) -> str:
     address = _filled(image, values)
     if not address.startswith(("https:", "data:image/", "data:application/pdf")):
         raise TemplateError(
-            "this is no picture", image, 0, hint="write the var as {image: FILE}, or an https URL"
+            "this is no picture or PDF",
+            image,
+            0,
+            hint="write the var as {image: FILE}, {document: FILE.pdf}, or an https URL",
         )
     return address
 

@@ -88,6 +88,45 @@ cases:
     assert message.images[0].startswith("data:image/png;base64,")
 
 
+def test_pdf_documents_are_sent_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "terms.pdf").write_bytes(b"%PDF-1.7\n%%EOF\n")
+    text = """\
+prompts:
+  read:
+    - role: user
+      content:
+        - "{{question}}"
+        - {document: terms.pdf}
+        - {document: "{{contract}}"}
+        - {document: "https://example.com/a.pdf"}
+cases:
+  - id: a
+    vars: {question: "Which terms?", contract: {document: terms.pdf}, note: {document: note.txt}}
+    reference: x
+"""
+    read = suite(tmp_path, text, note="Hello.")
+    (message,) = put(read.cases[0], read.prompts[0]).messages
+    assert message.content == "Which terms?"
+    assert message.images[0] == message.images[1]
+    assert message.images[0].startswith("data:application/pdf;base64,JVBERi0x")
+    assert message.images[2] == "https://example.com/a.pdf"
+    assert read.cases[0].vars["note"] == "Hello."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.pdf", b"Hello.", "'a.pdf' is no PDF"),
+        ("b.pdf", b"%PDF-1.7", "there is no file 'a.pdf'"),
+    ],
+)
+def test_what_is_no_pdf_is_an_error(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    text = "prompts: {p: [{role: user, content: [{document: a.pdf}]}]}\n" + CASES
+    with pytest.raises(SuiteError, match=words):
+        suite(tmp_path, text)
+
+
 def test_vars_of_a_file_hold_for_all_of_its_cases(tmp_path: Path) -> None:
     text = """\
 vars: {language: French, tone: kind}

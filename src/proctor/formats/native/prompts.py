@@ -31,7 +31,10 @@ def prompt_schema() -> dict[str, Json]:
         "properties": {
             "text": text,
             "image": {"type": "string", "description": "A picture: a file, an address, or a var."},
-            "document": {"type": "string", "description": "A text file, shown with its name."},
+            "document": {
+                "type": "string",
+                "description": "A text file, shown with its name, or a PDF.",
+            },
         },
         "additionalProperties": False,
         "minProperties": 1,
@@ -207,7 +210,10 @@ def _content(spot: Spot) -> tuple[str, list[str]]:
             images.append(_image(part.at("image")))
         else:
             at = part.at("document")
-            texts.append(f"{at.value}:\n{literal(at.file_text() or '')}")
+            if at.names_pdf or "{{" in str(at.value):
+                images.append(_pdf(at))
+            else:
+                texts.append(f"{at.value}:\n{literal(at.file_text() or '')}")
     return "\n\n".join(texts), images
 
 
@@ -220,6 +226,12 @@ def _image(spot: Spot) -> str:
     if isinstance(spot.value, str) and "{{" in spot.value:
         return spot.value
     return spot.image() or ""
+
+
+def _pdf(spot: Spot) -> str:
+    if isinstance(spot.value, str) and "{{" in spot.value:
+        return spot.value
+    return spot.pdf() or ""
 
 
 def read_vars(spot: Spot) -> dict[str, Json]:
@@ -242,6 +254,9 @@ def _var(spot: Spot) -> Json:
         return spot.at("file").file_text() or ""
     if isinstance(value, dict) and set(value) == {"image"}:
         return spot.at("image").image() or ""
+    if isinstance(value, dict) and set(value) == {"document"}:
+        at = spot.at("document")
+        return (at.pdf() if at.names_pdf else at.file_text()) or ""
     if isinstance(value, dict):
         return {str(key): _var(spot.at(key)) for key in value}
     if isinstance(value, list):

@@ -173,8 +173,33 @@ class Spot:
             return f"data:image/{kind};base64,{data}"
         return None
 
+    def pdf(self) -> str | None:
+        """Return the address of a PDF: as it is written, or the file as a ``data:`` one."""
+        if isinstance(self.value, str) and self.value.startswith(("https:", _PDF)):
+            return self.value
+        path = self.path()
+        if path is None:
+            return None
+        if not path.is_file():
+            self.error(f"there is no file {self.value!r}", hint=neighbours(path))
+        elif path.stat().st_size > MAX_PICTURE:
+            self.error(f"the document is larger than {MAX_PICTURE // 2**20} MiB")
+        elif b"%PDF-" not in (content := path.read_bytes())[:1024]:
+            self.error(f"{self.value!r} is no PDF")
+        else:
+            return f"{_PDF};base64,{base64.b64encode(content).decode('ascii')}"
+        return None
+
+    @property
+    def names_pdf(self) -> bool:
+        """Tell whether the value is a PDF by its name."""
+        return isinstance(self.value, str) and (
+            self.value.startswith(_PDF) or self.value.partition("?")[0].lower().endswith(".pdf")
+        )
+
 
 _PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
+_PDF = "data:application/pdf"
 MAX_PICTURE = 20 * 2**20
 
 
