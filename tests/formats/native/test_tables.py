@@ -119,7 +119,9 @@ def test_answers_in_a_table_of_semicolons(tmp_path: Path) -> None:
         ("a", "you"), ("b", "no, never"),
     ]  # fmt: skip
     answers.write_text("question;reply\na;you\n")
-    with pytest.raises(SuiteError, match=r"'case' and 'output'.*'question', 'reply': .*--columns case=NAME"):
+    with pytest.raises(
+        SuiteError, match=r"'case' and 'output'.*'question', 'reply': .*--columns case=NAME"
+    ):
         list(Native().answers(answers, suite(table)))
 
 
