@@ -12,7 +12,6 @@ from proctor.core.attempt import Attempt
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message
-from proctor.core.tool_calls import said_and_called
 
 if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
@@ -49,7 +48,11 @@ class ScoreContext:
     def said_and_called(self) -> str:
         """Return the candidate's last words with the tools that it called, as judges see them."""
         last = next((m for m in reversed(self.attempt.messages) if m.role == "assistant"), None)
-        return "" if last is None else said_and_called(last)
+        if last is None:
+            return ""
+        from proctor.core.tool_calls import said_and_called
+
+        return said_and_called(last)
 
     @property
     def references(self) -> tuple[str, ...]:

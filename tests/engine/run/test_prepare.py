@@ -15,8 +15,7 @@ from proctor.core.access import Access, Source
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.models.roles import Models
 from proctor.engine.run.collect import Collector
-from proctor.engine.run.evaluate import evaluate
-from proctor.engine.run.garbage import COLLECT_EVERY
+from proctor.engine.run.evaluate import COLLECT_EVERY, evaluate
 from proctor.engine.run.prepare import (
     NO_BOUNDARY,
     NO_JUDGE,

@@ -1,5 +1,6 @@
 """Evaluation of one candidate on one suite, from reading to the stored run."""
 
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import (
     AbstractContextManager,
@@ -27,7 +28,6 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.collect_answers import AnswerImporter
-from proctor.engine.run.garbage import rare_collections, settled
 from proctor.engine.run.later_findings import Ending, concluded, stored_results
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice, open_label
@@ -113,7 +113,7 @@ async def evaluate_all(
     size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
     if size >= LARGE_FILE:
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
-    with _within_network(settings), rare_collections(), _told(progress):
+    with _within_network(settings), _rare_collections(), _told(progress):
         try:
             if (outcome := await _in_bulk(settings, store, models, progress)) is not None:
                 return [outcome]
@@ -423,7 +423,7 @@ async def _interview(
             RunProgress(phase="collect", done=counts.done, total=counts.total, failed=counts.failed)
         )
 
-    with settled():
+    with _settled():
         async with _passed_on(ready):
             await interviewer.collect(report)
 
@@ -566,3 +566,31 @@ def _finished(
         signature=signature(run, suite, summary, signed_by) if signed_by else run.signature,
     )
     return concluded(store, done, summary, header, sums.results if sums.hold else None)
+
+
+COLLECT_EVERY = 20_000
+"""How many new objects make Python look for cycles of garbage among them."""
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Look for cycles of garbage less often: most of what a run makes stays until its end."""
+    before = gc.get_threshold()
+    if not 0 < before[0] < COLLECT_EVERY:
+        yield
+        return
+    gc.set_threshold(COLLECT_EVERY, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def _settled() -> Iterator[None]:
+    """Freeze long-lived objects, so that garbage collection skips them."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Json, Message, Suite, ToolCall
-from proctor.core.tool_calls import call_from
 from proctor.errors import DialectError
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
@@ -268,6 +267,8 @@ def _calls(written: Json) -> tuple[ToolCall, ...]:
         written = [written]
     if not isinstance(written, list):
         raise ValueError(f"expected a list of calls, not {describe(written)}")
+    from proctor.core.tool_calls import call_from
+
     calls = [call_from(entry) for entry in written]
     return tuple(replace(call, arguments=json_value(call.arguments)) for call in calls)
 

@@ -9,7 +9,6 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from proctor.core.fingerprint import digest
 from proctor.core.suite import VARIANT, Case, Json, Message, Spec, Tool, ToolCall
-from proctor.core.tool_calls import call_from
 from proctor.formats.native.case_files import FileKeys, read_files, read_setup
 from proctor.formats.native.criteria import (
     SCALAR,
@@ -461,6 +460,8 @@ def _tool_calls(spot: Spot) -> tuple[ToolCall, ...]:
     calls = []
     for at in spot.at("tool_calls").items() if spot.value.get("tool_calls") else ():
         try:
+            from proctor.core.tool_calls import call_from
+
             calls.append(call_from(at.value))
         except ValueError as error:
             at.error(str(error))

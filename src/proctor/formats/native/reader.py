@@ -36,7 +36,6 @@ from proctor.formats.native.criteria import (
     read_criteria,
     read_plugin,
 )
-from proctor.formats.native.rows import case_rows, columns_called
 from proctor.formats.native.spot import Spot, neighbours
 from proctor.io.concurrency import PhaseCount
 from proctor.io.findings import Findings
@@ -259,7 +258,10 @@ class Native(Dialect):
         else:
             folder = path.parent
         loader = CaseLoader(root or folder, folder)
-        loader.columns = columns_called(options.get("columns", ""))
+        if columns := options.get("columns"):
+            from proctor.formats.native.rows import columns_called
+
+            loader.columns = columns_called(columns)
         defaults = loader.defaults(self.criteria, path.stem)
         if run_file := options.get("run_file"):
             defaults = loader.offers(Path(run_file), defaults)
@@ -306,6 +308,8 @@ class Native(Dialect):
         return read_answers(path, suite)
 
     def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
+        from proctor.formats.native.rows import columns_called
+
         return read_answers(path, suite, columns_called(columns, answers=True))
 
     def shares(
@@ -416,6 +420,8 @@ class CaseLoader:
 
             repeated = RepeatedRows()
         number = 0
+        from proctor.formats.native.rows import case_rows
+
         for document in case_rows(self.findings, path, self.columns):
             spot = self.spot(document)
             if number == 0 and set(spot.value) == {"suite"}:
