@@ -251,10 +251,8 @@ class Native(Dialect):
         self, path: Path, compat: str, root: Path | None, options: Mapping[str, str]
     ) -> Reading:
         if path.is_dir():
-            suite_file = next(
-                (path / name for name in SUITE_FILES if (path / name).is_file()), None
-            )
-            folder, path = path, suite_file or path
+            there = (path / name for name in SUITE_FILES if (path / name).is_file())
+            folder, path = path, next(there, path)
         else:
             folder = path.parent
         loader = CaseLoader(root or folder, folder)
