@@ -300,7 +300,7 @@ def _baseline(settings: RunSettings, suite: Suite, store: Store) -> EarlierRun:
         why.append("it was itself stopped early (fix: run it to its end, without --stop-when)")
     for words, mine, other in (
         ("the way to fold attempts", suite.reduce, header.reduce),
-        ("the compat mode", suite.variant, header.variant),
+        ("the variant of the format", suite.variant, header.variant),
     ):
         if mine != other:
             why.append(f"{words} differs: {mine or 'none'} and {other or 'none'}")
