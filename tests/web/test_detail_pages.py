@@ -127,7 +127,7 @@ def test_the_comparison_says_who_is_better_and_lists_what_changed(client: TestCl
     address = "/compare?run=old&run=new"
     page = client.get(address).text
     assert "new is better than old" in page
-    assert client.get(address + "&lang=zh").text.count("优于") == 1
+    assert client.get(address + "&lang=zh").text.count("new 优于 old") == 1
     found = client.get("/compare.json?run=old&run=new").json()
     assert found["pairs"][0]["counts"]["better"] == 8
     assert [row["id"] for row in found["pairs"][0]["flips"]["worse"]] == ["c0"]

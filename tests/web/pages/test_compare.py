@@ -6,10 +6,9 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from proctor.engine.compare.results import KINDS
 from proctor.errors import UsageError
 from proctor.web.pages import compare as compare_page
-from proctor.web.pages.compare import ComparisonQuery, _beside, show_compared
+from proctor.web.pages.compare import LISTS, ComparisonQuery, _beside, show_compared
 
 Asked = Any
 
@@ -57,7 +56,8 @@ def test_what_changed_is_listed_with_a_link_to_each_case(asked: Asked) -> None:
     state = "/compare?run=old&run=new&margin=5"
     assert pair.flips["better"][0].link == f"{state}&kind=better&case=b"
     assert (page.data.overview, pair.link) == (state, state)
-    assert page.data.kinds == {name: f"{state}&kind={name}" for name in KINDS}
+    assert page.data.kinds == {name: f"{state}&kind={name}" for name in LISTS}
+    assert page.data.swapped == "/compare?run=new&run=old&margin=5"
     assert (page.data.listing, page.data.next) == (None, None)
     assert page.only_page["names"] == {"old": "old", "new": "new"}
 
@@ -91,7 +91,8 @@ def test_runs_that_cannot_be_compared_are_refused_until_forced(
     assert shown(asked, urlsplit(page.data.forced).query).template == "compare"
 
 
-def test_a_third_run_has_its_value_in_every_row() -> None:
+def test_a_third_run_has_its_value_in_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare_page, "listed_texts", lambda *_: {})
     values = {"third": {"a": (0.5, 1.0)}, "fourth": {"b": (1.0, 1.0)}}
     store: Any = SimpleNamespace(
         results=SimpleNamespace(values_of=lambda run_id, ids: values[run_id])
@@ -118,6 +119,44 @@ def test_a_comparison_is_computed_once_for_each_margin(
     for margin in ("31", "32", "31"):
         shown(asked, f"run=new&run=old&margin={margin}")
     assert margins == [0.31, 0.32]
+
+
+@pytest.mark.parametrize(
+    ("query", "runs", "difference"),
+    [
+        ("run=new&run=old&order=oldest", ["old", "new"], 0.5),
+        ("run=new&run=old", ["new", "old"], -0.5),
+    ],
+)
+def test_the_oldest_run_is_the_baseline_where_runs_were_only_ticked(
+    asked: Asked, query: str, runs: list[str], difference: float
+) -> None:
+    data = shown(asked, query).data
+    assert [run.id for run in data.runs] == runs
+    assert data.pairs[0].difference.value == pytest.approx(difference)
+    assert data.swapped == f"/compare?run={runs[1]}&run={runs[0]}"
+
+
+def test_a_list_of_what_differs_has_questions_and_answers(asked: Asked) -> None:
+    data = shown(asked, "run=old&run=new&kind=different").data
+    assert [(row.id, row.question) for row in data.listing.cases] == [("b", "b?"), ("c", "c?")]
+    first, second = data.listing.cases[0].answers
+    assert "".join(piece.text for piece in first.pieces) == "say b"
+    assert (first.there, second.error, data.next) == (True, "", None)
+    link = parse_qs(urlsplit(data.listing.cases[0].link).query)
+    assert (link["kind"], link["case"]) == (["different"], ["b"])
+
+
+def test_runs_without_a_case_in_common_are_refused_for_good(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(*_: Any) -> Any:
+        raise UsageError("no case in common")
+
+    monkeypatch.setattr(compare_page, "_compared", nothing)
+    page = shown(asked, "run=old&run=new&force=1")
+    assert (page.status, page.template, page.data.forced) == (400, "refused", "")
+    assert page.data.refused == ["no case in common"]
 
 
 def test_one_case_is_shown_in_all_runs(asked: Asked) -> None:

@@ -12,7 +12,7 @@ from proctor.web.pages.compare_case import ComparedCase, case_beside
 
 @pytest.fixture
 def beside(page_pool: Any) -> Any:
-    def make(case: str, *runs: str, kind: Any = None) -> ComparedCase:
+    def make(case: str, *runs: str, kind: str = "") -> ComparedCase:
         with page_pool.lend() as store:
             return case_beside(store, runs or ("old", "new"), case, kind, "/compare")
 

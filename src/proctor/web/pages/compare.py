@@ -1,9 +1,10 @@
 """The comparison page: which run is better, what changed, and one case in all runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from pydantic import Field
 from starlette.requests import Request
 
 from proctor.core.run import RunStatus
@@ -21,14 +22,24 @@ from proctor.engine.compare.results import KINDS, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
 from proctor.store.queries import PairCursor, PairQuery
-from proctor.store.rows import Change
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.addresses import one_of, whole_number
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
 from proctor.web.api.response import Error, ErrorTold, Interval, Page, ResponseModel, Searched
 from proctor.web.lookup import or_missing
-from proctor.web.pages.compare_case import ComparedCase, case_beside
+from proctor.web.pages.compare_case import DIFFERENT, ComparedCase, case_beside
+from proctor.web.pages.compare_numbers import (
+    ComparedCost,
+    ComparedMeasure,
+    SettingDifference,
+    TagDifference,
+    compared_costs,
+    compared_measures,
+    setting_differences,
+    tag_differences,
+)
+from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
@@ -37,6 +48,7 @@ MOST_SIDES = 4
 ROWS = 50
 """How many cases one page lists."""
 _PATH = "/compare"
+LISTS = ("worse", "better", DIFFERENT, *KINDS[2:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +60,10 @@ class ComparisonQuery:
     pairs: PairQuery
     margin: str = ""
     """A difference that does not matter, in points of 100, as it was written."""
+    by: tuple[str, ...] = ()
+    """The tags to break the differences down by; as many as there are where none is named."""
+    kind: str = ""
+    oldest_first: bool = False
 
     @classmethod
     def of(cls, request: Request) -> "ComparisonQuery":
@@ -56,13 +72,22 @@ class ComparisonQuery:
         runs = tuple(query.getlist("run"))
         if not 2 <= len(runs) <= MOST_SIDES:
             raise UsageError(f"expected 2 to {MOST_SIDES} runs to compare, not {len(runs)}")
+        kind = one_of(request, "kind", ("", *LISTS))
         pairs = PairQuery(
-            change=cast("Change", one_of(request, "kind", ("", *KINDS)) or None),
+            change=kind if kind in KINDS else None,
             search=query.get("q", "").strip(),
             where=query.get("where", "").strip(),
         )
         margin = query.get("margin", "").strip()
-        return cls(runs=runs, force=query.get("force") == "1", pairs=pairs, margin=margin)
+        return cls(
+            runs=runs,
+            force=query.get("force") == "1",
+            pairs=pairs,
+            margin=margin,
+            by=tuple(query.getlist("by")),
+            kind=kind,
+            oldest_first=one_of(request, "order", ("", "oldest")) == "oldest",
+        )
 
     @property
     def settings(self) -> CompareSettings:
@@ -80,13 +105,14 @@ class ComparisonQuery:
         """Return the query parameters that all lists of cases share."""
         run_pairs = [("run", run) for run in self.runs]
         forced = [("force", "1")] if self.force else []
-        return [*run_pairs, *forced, *([("margin", self.margin)] if self.margin else [])]
+        margin = [("margin", self.margin)] if self.margin else []
+        return [*run_pairs, *forced, *margin, *(("by", tag) for tag in self.by)]
 
     @property
     def parts(self) -> list[tuple[str, object]]:
         """Return the query parameters that select the listed cases."""
         pairs = self.pairs
-        return [("kind", pairs.change), ("q", pairs.search), ("where", pairs.where)]
+        return [("kind", self.kind), ("q", pairs.search), ("where", pairs.where)]
 
     def address(self, *more: tuple[str, object]) -> str:
         """Return the address of the comparison with more query parameters."""
@@ -106,6 +132,7 @@ class ComparedRun(ResponseModel):
     stopped_early: bool
     rate: float | None
     interval: Interval | None
+    started: float
     rank: tuple[int, int]
     """The best and the worst rank among these runs that it may have."""
 
@@ -152,6 +179,8 @@ class PairedCase(ResponseModel):
     full: float
     difference: float | None
     values: list[float | None] | None = None
+    question: str = ""
+    answers: list[ListedAnswer] = Field(default_factory=list)
     link: str = ""
 
 
@@ -181,11 +210,16 @@ class ComparedPage(ResponseModel):
     runs: list[ComparedRun]
     pairs: list[PairOfRuns]
     warnings: list[str]
+    tags: list[TagDifference]
+    measures: list[ComparedMeasure]
+    costs: list[ComparedCost]
+    settings: list[SettingDifference]
     listing: PairListing | None
     search: Searched | None
     asked: dict[str, Any]
     kinds: dict[str, str]
     overview: str
+    swapped: str
     next: str | None
 
 
@@ -211,26 +245,38 @@ def show_compared(
     query = ComparisonQuery.of(request)
     with opened(request) as store, or_missing():
         if "case" in request.query_params:
-            case_id, kind = request.query_params["case"], query.pairs.change
-            beside = case_beside(store, query.runs, case_id, kind, _PATH)
+            beside = case_beside(store, query.runs, request.query_params["case"], query.kind, _PATH)
             return Page(template="compare_case", data=beside)
         sides = sides_of(store, query.runs)
+        if query.oldest_first:
+            sides.sort(key=lambda side: side.run.started)
+            query = replace(query, runs=tuple(side.run.id for side in sides))
         refused = _refused(request, store, sides)
+        try:
+            found = _compared(request, store, sides, query.settings)
+        except UsageError as error:
+            # Nothing can force a comparison of runs that have no case in common.
+            why = _refusal(query, sides, [*refused, str(error)], forced="")
+            return Page(template="refused", data=why, status=400)
         if refused and not query.force:
             return Page(template="refused", data=_refusal(query, sides, refused), status=400)
-        data = compared_object(
-            _compared(request, store, sides, query.settings),
-            cast("Language", language_of(request)),
-        )
+        data = compared_object(found, cast("Language", language_of(request)))
+        for run, side in zip(data["runs"], sides, strict=True):
+            run["started"] = side.run.started
+        data["tags"] = tag_differences(request, store, sides, query.by)
+        data["measures"] = compared_measures(store, sides)
+        data["costs"] = compared_costs(request, store, sides)
+        data["settings"] = setting_differences([side.run for side in sides])
         data["listing"] = data["search"] = None
         if any(part for _, part in query.parts):
             after = PairCursor(
                 whole_number(request, "after", -1), whole_number(request, "same", 0) == 1
             )
-            data["listing"] = _listing(store, sides, query.pairs, after)
+            data["listing"] = _listing(store, sides, query, after)
             data["search"] = _searched(request, store, sides, query.pairs.search)
         _beside(store, sides, data)
-    only_page = {"names": {side.run.id: side.name for side in sides}}
+    names = {side.run.id: side.name for side in sides}
+    only_page = {"names": names, "letters": "ABCD", "widest": _widest(data["tags"])}
     shown = ComparedPage(**_linked(data, query))
     return Page(template="compare", data=shown, only_page=only_page)
 
@@ -260,23 +306,37 @@ def _compared(
     return page_cache.of(("compared", key, settings.margin), comparison)
 
 
+def _widest(tags: Sequence[TagDifference]) -> float:
+    """Return the end of the scale that the bars of all differences share."""
+    ends = [abs(end) for row in tags for end in (row.low, row.high) if end is not None]
+    return max([0.05, *ends])
+
+
 def _refusal(
-    query: ComparisonQuery, sides: Sequence[Side], refused: Sequence[str]
+    query: ComparisonQuery,
+    sides: Sequence[Side],
+    refused: Sequence[str],
+    forced: str | None = None,
 ) -> ComparedRefused:
     message = f"these runs cannot be compared: {'; '.join(refused)}"
     return ComparedRefused(
         error=ErrorTold(status=400, message=message),
         runs=[RefusedRun(id=side.run.id, name=side.name) for side in sides],
         refused=list(refused),
-        forced=addresses.with_query(_PATH, [*query.state, ("force", "1"), *query.parts]),
+        forced=addresses.with_query(_PATH, [*query.state, ("force", "1"), *query.parts])
+        if forced is None
+        else forced,
     )
 
 
 def _listing(
-    store: Store, sides: Sequence[Side], pair_query: PairQuery, after: PairCursor
+    store: Store, sides: Sequence[Side], query: ComparisonQuery, after: PairCursor
 ) -> dict[str, Any]:
     """List a page of the first two runs' matching cases, changed ones first."""
-    listed, following = listed_pairs(store, sides, pair_query, ROWS, after)
+    listed, following = listed_pairs(store, sides, query.pairs, ROWS, after)
+    if query.kind == DIFFERENT:
+        listed = [pair for pair in listed if pair.kind in ("better", "worse")]
+        following = None if following is not None and following.same else following
     return {"cases": pair_objects(listed), "next": following and list(following)}
 
 
@@ -295,7 +355,11 @@ def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
         rows = [*rows, *data["listing"]["cases"]]
     ids = [row["id"] for row in rows]
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
+    texts = listed_texts(store, [side.run.id for side in sides], ids)
     for row in rows:
+        found = texts.get(row["id"])
+        row["question"] = "" if found is None else found.question
+        row["answers"] = [] if found is None else found.answers
         others = [values_by_id.get(row["id"], (None, 0.0))[0] for values_by_id in more]
         row["values"] = [row["first"], row["second"], *others]
 
@@ -305,7 +369,7 @@ def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
     pairs, listing = query.pairs, data["listing"]
     going_on = listing["next"] if listing else None
     for row in listing["cases"] if listing else ():
-        row["link"] = query.address(("kind", pairs.change), ("case", row["id"]))
+        row["link"] = query.address(("kind", query.kind), ("case", row["id"]))
     for name, rows in data["pairs"][0]["flips"].items():
         for row in rows:
             row["link"] = query.address(("kind", name), ("case", row["id"]))
@@ -321,16 +385,27 @@ def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
         "asked": {
             "state": query.state,
             "margin": query.margin,
+            "by": list(query.by),
             **{name: part or "" for name, part in query.parts},
         },
-        "kinds": {name: query.address(("kind", name), *filters) for name in KINDS},
+        "kinds": {name: query.address(("kind", name), *filters) for name in LISTS},
         "overview": query.address(),
+        "swapped": _swapped(query),
         "next": None
         if going_on is None
         else query.address(
             *query.parts, ("after", going_on[0]), ("same", "1" if going_on[1] else "")
         ),
     }
+
+
+def _swapped(query: ComparisonQuery) -> str:
+    """Return the address of the comparison the other way round."""
+    first, second, *others = query.runs
+    turned = replace(query, runs=(second, first, *others))
+    kind = {"better": "worse", "worse": "better"}.get(query.kind, query.kind)
+    pairs = query.pairs
+    return turned.address(("kind", kind), ("q", pairs.search), ("where", pairs.where))
 
 
 _RUNS = several("run", "the runs, 2 to 4 of them", {"type": "string"}, required=True)
@@ -345,7 +420,9 @@ routes = [
             parameters=[
                 _RUNS,
                 text("case", "one case"),
-                text("kind", "only cases with this change"),
+                text("kind", "only cases with this change; `different` are those with any"),
+                several("by", "a tag to break the differences down by", {"type": "string"}),
+                choice("order", "`oldest` makes the oldest run the first", ("", "oldest")),
                 text("q", "a text that the case contains"),
                 text("where", "an expression over both values and tags"),
                 whole("after", "after which position", -1),

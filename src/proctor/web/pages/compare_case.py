@@ -1,11 +1,12 @@
 """One case in several runs: attempts side by side, with their differences marked."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from starlette.exceptions import HTTPException
 
 from proctor.contracts.report import RunView
-from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.errors import StoreError
 from proctor.store.rows import Change
@@ -15,6 +16,9 @@ from proctor.web.api.response import Named, ResponseModel, ValueState
 from proctor.web.highlight import Piece, compared, pieces
 from proctor.web.pages.case_models import Pieces, TextPiece
 
+DIFFERENT = "different"
+"""The cases that got better or worse."""
+CHANGES: tuple[Change, ...] = ("better", "worse")
 MOST_ATTEMPTS = 16
 """How many attempts of one run are shown; the page of the case itself has all."""
 
@@ -74,7 +78,7 @@ class ComparedCase(ResponseModel):
 
 
 def case_beside(
-    store: Store, runs: Sequence[str], case_id: str, kind: Change | None, path: str
+    store: Store, runs: Sequence[str], case_id: str, kind: str, path: str
 ) -> ComparedCase:
     """Lay out one case in several runs side by side, each compared with the first."""
     views = [view_of(store, reference) for reference in runs]
@@ -83,7 +87,7 @@ def case_beside(
         raise HTTPException(404, f"the run {views[0].run.name!r} has no case {case_id!r}")
     place, first = placed[0]
     results = [None if one is None else one[1] for one in placed]
-    around = store.pairs.neighbours(views[0].run, views[1].run, place, kind)
+    around = _around(store, (views[0].run, views[1].run), place, kind)
     state: list[tuple[str, object]] = [("run", run) for run in runs]
     list_query = [*state, ("kind", kind)]
     before, after = (
@@ -101,6 +105,23 @@ def case_beside(
         before=before,
         after=after,
         overview=addresses.with_query(path, list_query),
+    )
+
+
+def _around(
+    store: Store, runs: tuple[Run, Run], place: int, kind: str
+) -> tuple[str | None, str | None]:
+    """Return the cases before and after one, of a kind of change; ``different`` is any change."""
+    if kind != DIFFERENT:
+        return store.pairs.neighbours(*runs, place, cast("Change", kind) if kind else None)
+    around = [store.pairs.neighbours(*runs, place, change) for change in CHANGES]
+    ids = {near for pair in around for near in pair if near is not None}
+    places = store.criterion_points.places(runs[0].id, ids)
+    before = [pair[0] for pair in around if pair[0] is not None]
+    after = [pair[1] for pair in around if pair[1] is not None]
+    return (
+        max(before, key=lambda near: places.get(near, -1), default=None),
+        min(after, key=lambda near: places.get(near, 1 << 62), default=None),
     )
 
 

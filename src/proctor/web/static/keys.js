@@ -17,6 +17,7 @@ document.addEventListener("keydown", (event) => {
     n: () => document.querySelector('a[rel="next"]')?.click(),
     j: () => step(1),
     k: () => step(-1),
+    s: () => document.querySelector('[data-key="s"]')?.click(),
   }[event.key];
   if (act) {
     event.preventDefault();
