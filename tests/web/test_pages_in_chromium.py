@@ -63,7 +63,7 @@ def test_two_runs_are_chosen_and_compared(page: Any) -> None:
     for name in ("old", "new"):
         page.get_by_label(f"Choose {name}").check()
     page.get_by_role("button", name="Compare").click()
-    page.wait_for_url(re.compile(r"/compare\?run=\w+&run=\w+"))
+    page.wait_for_url(re.compile(r"/compare\?order=oldest&run=\w+&run=\w+"))
     assert page.locator("h1").count() == 1
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import distinct, func, insert, select
+from sqlalchemy import delete, distinct, func, insert, select
 
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
@@ -38,6 +38,11 @@ class Labels:
         with self._database.write(repeatable=False) as connection:
             for chunk in chunks(labels):
                 connection.execute(insert(label_table), [_row(label) for label in chunk])
+
+    def remove(self, label_id: int) -> None:
+        """Delete a label."""
+        with self._database.write() as connection:
+            connection.execute(delete(label_table).where(label_table.c.id == label_id))
 
     def criteria(self, run_id: str) -> dict[str, int]:
         """Return how many cases of a run have labels by each criterion, the most first."""

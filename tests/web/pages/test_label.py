@@ -104,7 +104,9 @@ def test_a_mark_leads_to_the_next_case_that_has_none(run: Labelled) -> None:
     assert run.mark(second, author="me")["case"] == [third]
     # After the last one it begins again, and passes over what has a mark.
     assert run.mark(last)["case"] == [first]
-    assert run.mark(first) == {"case": [third], "criterion": ["fits"]}
+    assert run.mark(first) == {
+        "case": [third], "criterion": ["fits"], "last": [first],
+    }  # fmt: skip
     assert run.mark(third)["case"] == [third]
 
 
@@ -180,3 +182,41 @@ def test_an_attempt_is_the_numbered_one_or_the_first(run: Labelled) -> None:
     assert _attempt(two, "1") is second
     with pytest.raises(HTTPException, match="'a' has no attempt '2'"):
         _attempt(two, "2")
+
+
+def test_the_last_mark_is_told_with_the_opinion_of_the_judge_and_can_be_taken_back(
+    run: Labelled,
+) -> None:
+    run.mark("a", "0", author="Ada")
+    assert run.mark("b", "1", author="Ada", goal="4")["last"] == ["b"]
+    last = run.page("author=Ada&last=a").last
+    assert (last.case, last.own, last.judge, last.reason) == ("a", 0.0, 1.0, "because")
+    assert run.page("author=Ada&goal=4").progress.to_json()["goal"] == 4
+    back = run.mark("c", "undo", author="Ada", criterion="fits")
+    assert (back["case"], back["author"]) == (["b"], ["Ada"])
+    assert [label.case_id for label in run.labels] == ["a"]
+    # Nobody takes back what another person said.
+    assert "case" not in run.mark("c", "undo", author="Bob", criterion="fits")
+    assert len(run.labels) == 1
+
+
+def test_people_are_compared_with_each_other(run: Labelled) -> None:
+    for case in "abcd":
+        run.mark(case, "1", author="Ada")
+        run.mark(case, "0" if case == "d" else "1", author="Bob")
+    page = run.page("author=Bob")
+    assert page.authors == {"Ada": 4, "Bob": 4}
+    (pair,) = page.people
+    assert (set(pair.people), pair.agreed, pair.n) == ({"Ada", "Bob"}, 3, 4)
+    # For a third person no case has a mark.
+    assert run.page("author=Eve").case.id == run.order[0]
+
+
+def test_a_queue_offers_only_its_cases(run: Labelled) -> None:
+    run.mark("a", "0", author="Ada")
+    run.mark("b", "1", author="Ada")
+    page = run.page("queue=disagreement&author=Bob")
+    assert (page.case.id, page.waiting, page.queue) == ("a", 1, "disagreement")
+    assert run.page("queue=unsure").waiting == 0
+    assert run.page().waiting is None
+    assert parse_qs(urlsplit(page.queues[1][1]).query)["queue"] == ["unsure"]

@@ -263,7 +263,10 @@ def show_compared(
         data = compared_object(found, cast("Language", language_of(request)))
         for run, side in zip(data["runs"], sides, strict=True):
             run["started"] = side.run.started
-        data["tags"] = tag_differences(request, store, sides, query.by)
+        data["tags"] = [
+            row.model_copy(update={"link": _listed_by(query, row)})
+            for row in tag_differences(request, store, sides, query.by)
+        ]
         data["measures"] = compared_measures(store, sides)
         data["costs"] = compared_costs(request, store, sides)
         data["settings"] = setting_differences([side.run for side in sides])
@@ -304,6 +307,10 @@ def _compared(
         return comparison()
     page_cache = store_pool_of(request).page_cache
     return page_cache.of(("compared", key, settings.margin), comparison)
+
+
+def _listed_by(query: ComparisonQuery, row: TagDifference) -> str:
+    return query.address(("kind", DIFFERENT), ("where", row.where)) if row.where else ""
 
 
 def _widest(tags: Sequence[TagDifference]) -> float:

@@ -38,6 +38,14 @@ class TagDifference(ResponseModel):
     verdict: str
     points: float
     """How many cases' full marks it is worth: the difference times the cases."""
+    link: str = ""
+    """Where its cases that changed are listed; empty where no expression can name the tag."""
+
+    @property
+    def where(self) -> str:
+        """Return the expression that selects its cases."""
+        plain = self.tag.isidentifier() and not set(self.value) & set("'\\\n")
+        return f"{self.tag} == '{self.value}'" if plain else ""
 
 
 class ComparedMeasure(ResponseModel):

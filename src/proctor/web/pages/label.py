@@ -4,11 +4,11 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from itertools import chain
-from typing import Any
+from itertools import chain, combinations
+from typing import Any, cast
 
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
@@ -23,12 +23,24 @@ from proctor.engine.labels.agreement import LabelAgreement, agreement, judged_pl
 from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
 from proctor.engine.labels.label_files import LONGEST_AUTHOR, LONGEST_NOTE
 from proctor.engine.labels.labelling_order import RandomCases
+from proctor.engine.labels.queues import QUEUES, Queue, by_author, queued_ids
 from proctor.engine.run.stored_view import placed_case, view_of
+from proctor.errors import UsageError
 from proctor.reports.reasons import rows_of
+from proctor.stats.agreement import clustered_kappa
 from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import addresses
-from proctor.web.api.endpoint import RUN, Endpoint, FormEndpoint, Operation, text, whole
+from proctor.web.addresses import one_of, whole_number
+from proctor.web.api.endpoint import (
+    RUN,
+    Endpoint,
+    FormEndpoint,
+    Operation,
+    choice,
+    text,
+    whole,
+)
 from proctor.web.api.response import Interval, Named, Page, ResponseModel
 from proctor.web.highlight import MOST
 from proctor.web.lookup import or_missing, the_run
@@ -37,6 +49,10 @@ from proctor.web.pages.case_view import case_view
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
 LONGEST_FORM = 64 * 1024
+GOAL = 50
+"""How many labels are aimed at, unless the address says otherwise."""
+MOST_PEOPLE = 10
+UNDO = "undo"
 _SECRET = secrets.token_bytes(32)
 """New at every start of the server; older forms get status 403."""
 
@@ -79,6 +95,34 @@ class OwnMark(ResponseModel):
     note: str
 
 
+class LastMark(ResponseModel):
+    """The mark given before, and what the judge had said."""
+
+    case: str
+    own: float | None
+    judge: float | None
+    reason: str
+    link: str
+
+
+class PeopleAgreement(ResponseModel):
+    """How far two people agree on what both labelled."""
+
+    people: tuple[str, str]
+    kappa: float | None
+    interval: Interval | None
+    agreed: int
+    n: int
+
+
+class LabelProgress(ResponseModel):
+    """How many labels there are, how many are aimed at, and the interval that they buy."""
+
+    done: int
+    goal: int
+    half_width: float | None = Field(description="of the corrected score, in points of 100")
+
+
 class LabelPage(ResponseModel):
     """An attempt to label; texts are cut into pieces for the page."""
 
@@ -100,27 +144,45 @@ class LabelPage(ResponseModel):
     labelled: int
     own: OwnMark | None
     author: str
+    authors: dict[str, int] = Field(description="how many labels each person gave")
+    people: list[PeopleAgreement]
+    queue: str
+    queues: list[tuple[str, str]]
+    waiting: int | None = Field(description="cases in the queue; None for the random one")
+    progress: LabelProgress
+    last: LastMark | None
+    following: str = Field(description="where skipping leads")
 
 
 def show_label(request: Request) -> Page[LabelPage]:
     """Return one attempt to label."""
     query = request.query_params
+    state = _State.of(request)
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
         cases = RandomCases(store, view.run)
-        case_id = query.get("case") or _first_case(store, view, cases)
+        stored = store.labels.of_run(view.run.id)
+        wanted = query.get("criterion", "")
+        if not wanted and state.queue != "random":
+            wanted = _usual_criterion(store, view, cases)
+        line = queued_ids(store, view.run, wanted, state.queue, stored)
+        mine = _labelled(stored, state.author)
+        case_id = query.get("case") or _first_case(view, cases, line, mine)
         place, result = placed_case(store, view, case_id)
         item = _attempt(result, query.get("attempt", ""))
-        criterion = _criterion(result, item, query.get("criterion", ""))
+        criterion = _criterion(result, item, wanted)
         scale = scale_of(criterion, item.scores.get(criterion.id))
-        around = (_next_id(cases.before(place)), _next_id(cases.after(place)))
-        labels = latest(store.labels.of_run(view.run.id), criterion.id)
+        around = _around(cases, place, line, case_id)
+        labels = latest(stored, criterion.id)
         others = _judged_all(request, store, view, criterion, scale)
         agreed = agreement(store, view.run.id, criterion.id, labels, scale, others)
-    own = labels.get((case_id, item.attempt.index))
-    before, after = (_address(view.run.id, near, criterion.id) for near in around)
+        last = _last(store, view, query.get("last", ""), criterion.id, labels)
+    people = by_author(stored, criterion.id)
+    given = people.get(state.author, {}) if state.author else labels
+    own = given.get((case_id, item.attempt.index))
+    before, after = (_address(view.run.id, near, criterion.id, state=state) for near in around)
     data = LabelPage(
-        **_data(view, result, item, criterion),
+        **_data(view, result, item, criterion, state),
         before=before,
         after=after,
         marks=scale.marks(),
@@ -128,9 +190,115 @@ def show_label(request: Request) -> Page[LabelPage]:
         agreement=Agreement.of(agreed),
         labelled=len(labels),
         own=None if own is None else OwnMark(points=own.points, note=own.note),
-        author=query.get("author", ""),
+        author=state.author,
+        authors={name: len(marks) for name, marks in people.items()},
+        people=_people(people, rates=scale.rates),
+        queue=state.queue,
+        queues=[
+            (name, addresses.with_query(_path(view.run.id), state.with_queue(name, criterion.id)))
+            for name in QUEUES
+        ],
+        waiting=None if state.queue == "random" else len(line),
+        progress=_progress(len(labels), state.goal, agreed),
+        last=last,
+        following=after or addresses.with_query(_path(view.run.id), state.pairs),
     )
     return Page(template="label", data=data, only_page={"csrf": token_for(view.run.id)})
+
+
+@dataclass(frozen=True)
+class _State:
+    """What every address of the page keeps."""
+
+    author: str
+    queue: Queue
+    goal: int
+
+    @classmethod
+    def of(cls, request: Request) -> "_State":
+        goal = whole_number(request, "goal", GOAL)
+        if goal < 1:
+            raise UsageError("goal must be at least 1")
+        queue = cast("Queue", one_of(request, "queue", QUEUES))
+        author = request.query_params.get("author", "").strip()[:LONGEST_AUTHOR]
+        return cls(author=author, queue=queue, goal=goal)
+
+    @property
+    def pairs(self) -> list[tuple[str, object]]:
+        return [
+            ("author", self.author),
+            ("queue", "" if self.queue == "random" else self.queue),
+            ("goal", "" if self.goal == GOAL else self.goal),
+        ]
+
+    def with_queue(self, queue: Queue, criterion: str) -> list[tuple[str, object]]:
+        return [("criterion", criterion), *replace(self, queue=queue).pairs]
+
+
+def _labelled(labels: Sequence[Label], author: str) -> set[str]:
+    """Return the cases that a person labelled; without a name, those that anybody did."""
+    return {label.case_id for label in labels if not author or label.author == author}
+
+
+def _around(
+    cases: RandomCases, place: int, line: Sequence[str], case_id: str
+) -> tuple[str | None, str | None]:
+    if not line:
+        return _next_id(cases.before(place)), _next_id(cases.after(place))
+    at = line.index(case_id) if case_id in line else -1
+    return (line[at - 1] if at > 0 else None, line[at + 1] if at + 1 < len(line) else None)
+
+
+def _progress(done: int, goal: int, agreed: LabelAgreement) -> LabelProgress:
+    interval, scale = agreed.score.interval, agreed.score.scale
+    half = None
+    if interval is not None:
+        half = 100 * (interval[1] - interval[0]) / 2 / (scale[1] - scale[0])
+    return LabelProgress(done=done, goal=max(goal, done), half_width=half)
+
+
+def _people(
+    people: Mapping[str, Mapping[tuple[str, int], Label]], *, rates: bool
+) -> list[PeopleAgreement]:
+    """Return how far people agree, two at a time."""
+    named = sorted((name for name in people if name), key=lambda name: -len(people[name]))
+    found = []
+    for one, two in combinations(named[:MOST_PEOPLE], 2):
+        clusters: dict[str, list[tuple[float, float]]] = {}
+        for place in people[one].keys() & people[two].keys():
+            marks = (people[one][place].points or 0.0, people[two][place].points or 0.0)
+            clusters.setdefault(place[0], []).append(marks)
+        kappa = clustered_kappa(clusters.values(), level="interval" if rates else "nominal")
+        if kappa.n:
+            found.append(
+                PeopleAgreement(
+                    people=(one, two),
+                    kappa=kappa.value,
+                    interval=kappa.interval,
+                    agreed=kappa.agreed,
+                    n=kappa.n,
+                )
+            )
+    return found
+
+
+def _last(
+    store: Store, view: RunView, case_id: str, criterion: str, labels: Mapping[Any, Label]
+) -> LastMark | None:
+    """Return what was said of the case before, by the person and by the judge."""
+    if not case_id:
+        return None
+    _, result = placed_case(store, view, case_id)
+    item = result.attempts[0] if result.attempts else None
+    score = None if item is None else item.scores.get(criterion)
+    own = None if item is None else labels.get((case_id, item.attempt.index))
+    return LastMark(
+        case=case_id,
+        own=None if own is None else own.points,
+        judge=None if score is None else score.points,
+        reason="" if score is None else score.reason,
+        link=addresses.case_link(view.run.id, case_id),
+    )
 
 
 async def put_label(request: Request) -> Response:
@@ -155,12 +323,17 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
             raise HTTPException(
                 403, "this form is from before the last restart of the server: reload the page"
             )
+        state = _form_state(form)
+        stored = store.labels.of_run(run_id)
+        if form.get("mark") == UNDO:
+            return _undone(store, view, stored, state, form.get("criterion", ""))
         place, result = placed_case(store, view, form.get("case", ""))
         item = _attempt(result, form.get("attempt", ""))
         criterion = _criterion(result, item, form.get("criterion", ""))
         marks = dict(scale_of(criterion, item.scores.get(criterion.id)).marks())
         if form.get("mark") not in marks:
             raise HTTPException(400, f"expected a mark, one of {', '.join(marks)}")
+        line = queued_ids(store, view.run, criterion.id, state.queue, stored)
         store.labels.add(
             Label(
                 run_id=run_id,
@@ -169,29 +342,56 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
                 criterion=criterion.id,
                 points=marks[form["mark"]],
                 note=form.get("note", "")[:LONGEST_NOTE],
-                author=form.get("author", "")[:LONGEST_AUTHOR],
+                author=state.author,
                 created=time.time(),
             )
         )
-        after = _next_unmarked(store, view, place) or result.case.id
-    author = form.get("author", "")[:LONGEST_AUTHOR]
-    more = [("case", after), ("criterion", criterion.id), ("author", author)]
+        mine = _labelled(stored, state.author) | {result.case.id}
+        after = _next_unmarked(RandomCases(store, view.run), place, line, result.case.id, mine)
+    more: list[tuple[str, object]] = [("case", after or result.case.id)]
+    more += [("criterion", criterion.id), *state.pairs, ("last", result.case.id)]
     return RedirectResponse(addresses.with_query(_path(run_id), more), 303)
 
 
-def _first_case(store: Store, view: RunView, cases: RandomCases) -> str:
-    """Return the first case, in random order, that has no mark yet; else the first."""
-    labelled = {label.case_id for label in store.labels.of_run(view.run.id)}
+def _form_state(form: Mapping[str, str]) -> _State:
+    queue, goal = form.get("queue", ""), form.get("goal", "")
+    return _State(
+        author=form.get("author", "").strip()[:LONGEST_AUTHOR],
+        queue=queue if queue in QUEUES else "random",
+        goal=int(goal) if re.fullmatch("[1-9][0-9]{0,5}", goal) else GOAL,
+    )
+
+
+def _undone(
+    store: Store, view: RunView, stored: Sequence[Label], state: _State, criterion: str
+) -> Response:
+    """Take back a person's last label by a criterion, and return to its case."""
+    own = [one for one in stored if (one.author, one.criterion) == (state.author, criterion)]
+    more: list[tuple[str, object]] = [("criterion", criterion), *state.pairs]
+    if own and own[-1].id is not None:
+        store.labels.remove(own[-1].id)
+        more = [("case", own[-1].case_id), ("attempt", own[-1].index), *more]
+    return RedirectResponse(addresses.with_query(_path(view.run.id), more), 303)
+
+
+def _first_case(view: RunView, cases: RandomCases, line: Sequence[str], labelled: set[str]) -> str:
+    """Return the first case of the queue that has no mark yet; else its first."""
+    if line:
+        return next((case_id for case_id in line if case_id not in labelled), line[0])
     first = _next_id(cases.after())
     if first is None:
         raise HTTPException(404, f"the run {view.run.name!r} has no case to mark")
     return next((case_id for _, case_id in cases.after() if case_id not in labelled), first)
 
 
-def _next_unmarked(store: Store, view: RunView, place: int) -> str | None:
-    """Return the next case in random order without a mark, from the first again after the last."""
-    labelled = {label.case_id for label in store.labels.of_run(view.run.id)}
-    cases = RandomCases(store, view.run)
+def _next_unmarked(
+    cases: RandomCases, place: int, line: Sequence[str], case_id: str, labelled: set[str]
+) -> str | None:
+    """Return the next case of the queue without a mark, from the first again after the last."""
+    if line:
+        at = line.index(case_id) + 1 if case_id in line else 0
+        order = [*line[at:], *line[:at]]
+        return next((one for one in order if one not in labelled), None)
     waiting = (pair for pair in chain(cases.after(place), cases.after()) if pair[1] not in labelled)
     return _next_id(waiting)
 
@@ -218,6 +418,15 @@ def _criterion(result: CaseResult, item: AttemptResult, text: str) -> Criterion:
     return next((one for one in criteria if _judged(item, one)), criteria[0])
 
 
+def _usual_criterion(store: Store, view: RunView, cases: RandomCases) -> str:
+    """Return the criterion by which the first case would be labelled."""
+    first = _next_id(cases.after())
+    if first is None:
+        return ""
+    _, result = placed_case(store, view, first)
+    return _criterion(result, _attempt(result, ""), "").id
+
+
 def _judged_all(
     request: Request, store: Store, view: RunView, criterion: Criterion, scale: CriterionScale
 ) -> Mapping[int, float]:
@@ -233,7 +442,11 @@ def _judged(item: AttemptResult, criterion: Criterion) -> bool:
 
 
 def _data(
-    view: RunView, result: CaseResult, item: AttemptResult, criterion: Criterion
+    view: RunView,
+    result: CaseResult,
+    item: AttemptResult,
+    criterion: Criterion,
+    state: _State,
 ) -> dict[str, Any]:
     laid = case_view(result, most=MOST)
     place = result.attempts.index(item)
@@ -247,11 +460,14 @@ def _data(
         "wanted": str(criterion.scorer.params.get("question", "")),
         "judged": next((one for one in attempt["scores"] if one["id"] == criterion.id), None),
         "criteria": [
-            (one.id, _address(run_id, case_id, one.id, item.attempt.index))
+            (one.id, _address(run_id, case_id, one.id, item.attempt.index, state=state))
             for one in result.case.criteria
         ],
         "attempts": [
-            (one.attempt.index, _address(run_id, case_id, criterion.id, one.attempt.index))
+            (
+                one.attempt.index,
+                _address(run_id, case_id, criterion.id, one.attempt.index, state=state),
+            )
             for one in result.attempts
         ],
         "action": _path(run_id),
@@ -260,12 +476,17 @@ def _data(
 
 
 def _address(
-    run_id: str, case_id: str | None, criterion: str, index: int | None = None
+    run_id: str,
+    case_id: str | None,
+    criterion: str,
+    index: int | None = None,
+    *,
+    state: _State,
 ) -> str | None:
     if case_id is None:
         return None
-    parts = [("case", case_id), ("criterion", criterion), ("attempt", index)]
-    return addresses.with_query(_path(run_id), parts)
+    parts: list[tuple[str, object]] = [("case", case_id), ("criterion", criterion)]
+    return addresses.with_query(_path(run_id), [*parts, ("attempt", index), *state.pairs])
 
 
 def _path(run_id: str) -> str:
@@ -278,8 +499,14 @@ _FORM = {
     "required": ["csrf", "mark", "case"],
     "properties": {
         "csrf": {"type": "string", "description": "the fields of the page's form"},
-        "mark": {"type": "string", "description": "one of the page's marks, such as 1 or 0"},
-        **{name: {"type": "string"} for name in ("case", "attempt", "criterion", "note", "author")},
+        "mark": {
+            "type": "string",
+            "description": "one of the page's marks, such as 1 or 0, or undo: the last one goes",
+        },
+        **{
+            name: {"type": "string"}
+            for name in ("case", "attempt", "criterion", "note", "author", "queue", "goal")
+        },
     },
 }
 
@@ -307,6 +534,9 @@ routes = [
                 text("criterion", "the criterion to mark it by"),
                 whole("attempt", "which attempt", 0),
                 text("author", "the author of the marks"),
+                choice("queue", "which cases to offer", QUEUES),
+                whole("goal", "how many labels are aimed at", 1),
+                text("last", "the case labelled before, to be told what the judge said of it"),
             ],
         ),
     ),

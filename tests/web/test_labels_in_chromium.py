@@ -1,0 +1,76 @@
+"""Labelling and comparing in a real browser, with the keyboard alone."""
+
+import re
+from typing import Any
+
+import pytest
+
+from needs import imported
+from proctor.store.store import Store
+
+sync_api = imported("playwright.sync_api", "browser")
+pytestmark = pytest.mark.browser
+CASES = 24
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any) -> str:
+    path = str(tmp_path_factory.mktemp("browser") / "p.db")
+    with Store.open(path) as store:
+        for name, right in (("old", 4), ("new", 3)):
+            cases = [
+                examined.plain(f"c{n:02}", f"the {name} answer {n}", float(n % right == 0))
+                for n in range(CASES)
+            ]
+            put_run(store, name, cases)
+    return path
+
+
+def test_twenty_cases_are_labelled_by_keyboard(page: Any, place: str) -> None:
+    page.goto("/runs/new/label?author=Ada&goal=20")
+    seen = set()
+    for number in range(20):
+        seen.add(page.locator("h1").inner_text())
+        with page.expect_navigation():
+            page.keyboard.press("1" if number % 2 else "0")
+    assert len(seen) == 20
+    sync_api.expect(page.locator("aside")).to_contain_text("20 of 20")
+    sync_api.expect(page.locator(".last")).to_contain_text("the judge")
+    before = page.locator("h1").inner_text()
+    with page.expect_navigation():
+        page.keyboard.press("s")
+    assert page.locator("h1").inner_text() != before
+    with page.expect_navigation():
+        page.keyboard.press("u")
+    with Store.open(place) as store:
+        labels = store.labels.of_run("new")
+    assert (len(labels), {label.author for label in labels}) == (19, {"Ada"})
+
+
+def test_a_comparison_is_swapped(page: Any) -> None:
+    page.goto("/compare?run=old&run=new")
+    assert (
+        "better" in page.locator(".headline").inner_text()
+        or "told apart" in page.locator(".headline").inner_text()
+    )
+    first = page.locator(".versus .side").first.inner_text()
+    with page.expect_navigation():
+        page.keyboard.press("s")
+    assert (
+        page.locator(".versus .side").last.inner_text().splitlines()[1:3]
+        == (first.splitlines()[1:3])
+    )
+    page.keyboard.press("j")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("case=c"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/compare?run=old&run=new", "/runs/new/label"])
+def test_a_phone_needs_no_sideways_scrolling(page: Any, path: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 800})
+    for language in ("en", "zh"):
+        page.goto(f"{path}{'&' if '?' in path else '?'}lang={language}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
