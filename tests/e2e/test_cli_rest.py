@@ -314,6 +314,9 @@ def test_plan_names_each_candidate(small: Any) -> None:
         f"candidate openai:one@{url}",
         f"candidate openai:two@{url}",
     ]
+    assert printed.splitlines()[-1] == "together  2 runs, 8 calls, $0"
+    priced = small("plan", "suite.yaml", *models, "--price", "one=1/1", "--attempts", "2").stdout
+    assert priced.splitlines()[-1].startswith("together  2 runs, 16 calls, $0.0")
     plans = small.json("plan", "suite.yaml", *models)["plans"]
     assert [plan["candidate"] for plan in plans] == [f"openai:one@{url}", f"openai:two@{url}"]
 

@@ -69,6 +69,19 @@ reports: {{format: md, path: out/report.md}}
     assert b"k-123" not in stored
 
 
+def test_of_many_runs_each_has_a_line_above_the_grid(small: Any) -> None:
+    with FakeServer("one") as server:
+        models = [f"openai:m{number}@{server.url}" for number in range(3)]
+        written(small, f"suite: quiz.yaml\nmodels: {json.dumps(models)}\n")
+        done = small.here("run", "exam.yaml")
+        in_full = small.here("run", "exam.yaml", "--cases")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "quiz-openai:m0+plain · complete · 1 case"
+    assert lines[6:9] == ["", "`proctor report RUN` shows a run in full", ""]
+    assert lines[9].split() == ["Prompt", "openai:m0", "openai:m1", "openai:m2"]
+    assert in_full.stdout.count("Overall") == 6
+
+
 def test_tools_and_the_form_of_replies_hold_for_cases_that_have_none(small: Any) -> None:
     tool = "{name: look, parameters: {type: object}}"
     shape = "{type: object, required: [a]}"

@@ -24,6 +24,7 @@ EXTRAS = {
     "chinese": ("Chinese words", ("jieba", "rjieba")),
     "bench": ("readability and specificity", ("pyphen", "rjieba", "wordfreq")),
     "charts": ("charts", ("vl-convert-python",)),
+    "excel": ("suites and answers in Excel workbooks", ("openpyxl",)),
     "postgresql": ("a store in PostgreSQL", ("psycopg",)),
     "ray": ("grading on a cluster", ("ray",)),
 }

@@ -63,6 +63,8 @@ def plan(**options: Any) -> int:
         if number:
             click.echo()
         codes.append(_say(candidate, run_plan))
+    if len(plans) > 1 and not any(codes):
+        _say_sum([run_plan for _, run_plan in plans])
     return max(codes)
 
 
@@ -144,6 +146,17 @@ def _say(candidate: str, run_plan: "Plan") -> int:
     shown = "unknown (fix: --price MODEL=IN/OUT)" if cost is None else _range(cost, "$")
     click.echo(f"cost      {shown}")
     return 0
+
+
+def _say_sum(plans: "list[Plan]") -> None:
+    """Print what several runs come to together."""
+    ranges = [run_plan.usage["range"] for run_plan in plans]
+    calls = [sum(ends) for ends in zip(*(one["calls"] for one in ranges), strict=True)]
+    costs = [one["cost"] for one in ranges if one["calls"][2]]
+    known = [cost for cost in costs if cost is not None]
+    cost = [sum(ends) for ends in zip(*known, strict=True)] if known else [0.0] * 3
+    more = ", and calls whose price is unknown" if len(known) < len(costs) else ""
+    click.echo(f"\ntogether  {len(plans)} runs, {_range(calls)} calls, {_range(cost, '$')}{more}")
 
 
 def _range(ends: list[float], unit: str = "") -> str:

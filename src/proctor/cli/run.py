@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _FILE: Any = click.Path(path_type=Path, dir_okay=False)
 INCOMPLETE = 3
 """Exit code where something could not be run."""
+MOST_TABLES = 4
+"""Of more runs of one suite, each has a line above the grid, and not a table."""
 
 
 @click.command(cls=GroupedHelp)
@@ -285,6 +287,11 @@ def print_runs(
             output["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
         print_json(output)
         return
+    if len(views) > MOST_TABLES and is_grid(views) and not (as_json or by or cases):
+        for view in views:
+            click.echo(_run_line(view))
+        click.echo("\n`proctor report RUN` shows a run in full")
+        views = []
     for number, view in enumerate(views):
         if number:
             click.echo()
@@ -295,9 +302,31 @@ def print_runs(
         click.echo(f"incomplete: {names} could not be run", err=True)
 
 
+def _run_line(view: Any) -> str:
+    """Say in one line what came of a run that is one of many."""
+    totals = view.summary.totals
+    left = [
+        f"{count} {what}"
+        for count, what in (
+            (totals.errors, "attempts failed"),
+            (totals.cases_unscored, "cases unscored"),
+            (totals.unanswered, "attempts unanswered"),
+        )
+        if count
+    ]
+    return " · ".join(
+        [view.run.name, view.run.status, f"{totals.cases:,} case{'s' * (totals.cases != 1)}", *left]
+    )
+
+
+def is_grid(views: "list[Any]") -> bool:
+    """Tell whether runs are shown side by side: several, of one suite."""
+    return len(views) > 1 and len({view.run.suite_key for view in views}) == 1
+
+
 def print_grid(views: "list[Any]", store: "Store") -> None:
     """Print several runs of one suite side by side, by prompt and model."""
-    if len(views) < 2 or len({view.run.suite_key for view in views}) > 1:
+    if not is_grid(views):
         return
     from proctor.cli.output import on_terminal, table_width
     from proctor.engine.compare.grid import run_grid

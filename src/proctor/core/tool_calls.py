@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from math import isclose, isfinite
 
+from proctor.core.attempt import Attempt
 from proctor.core.suite import Json, Message, ToolCall
 
 
@@ -58,6 +59,13 @@ def said_and_called(message: Message) -> str:
         return message.content
     lines = [f"[calls {call_text(call)}]" for call in message.tool_calls]
     return "\n".join([message.content, *lines] if message.content else lines)
+
+
+def answer_text(attempt: Attempt) -> str:
+    """Return the answer of an attempt, or the calls that it ends with where it has no words."""
+    if attempt.output or not attempt.messages:
+        return attempt.output
+    return said_and_called(attempt.messages[-1])
 
 
 def calls_of(messages: Iterable[Message]) -> list[ToolCall]:

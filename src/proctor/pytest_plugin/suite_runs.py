@@ -16,6 +16,7 @@ from proctor.cli.options import run_settings
 from proctor.cli.run import run as run_command
 from proctor.core.fingerprint import digest
 from proctor.core.run import CaseResult
+from proctor.core.tool_calls import answer_text
 from proctor.engine.run.evaluate import Outcome, evaluate
 from proctor.engine.run.gates import gate_results
 from proctor.engine.run.settings import RunSettings
@@ -53,7 +54,7 @@ class CaseOutcome:
             full=result.case.full_score,
             why=reasons(result),
             asked=_cut(messages[-1].content) if messages else "",
-            answered="" if worst is None else _cut(worst.attempt.output),
+            answered="" if worst is None else _cut(answer_text(worst.attempt)),
         )
 
 

@@ -47,6 +47,18 @@ def test_the_best_is_marked_where_the_comparison_supports_it(tmp_path: Path, sto
     assert run_grid(store, [good]).note == ""
 
 
+def test_calls_of_tools_are_shown_in_place_of_words(tmp_path: Path, store: Store) -> None:
+    suite, answers = tmp_path / "suite.yaml", tmp_path / "answers.jsonl"
+    suite.write_text("tools: [look]\ncases: [{id: a, ask: b, criteria: {tool_calls: [look]}}]\n")
+    call = '{"case": "a", "tool_calls": [{"name": "look", "arguments": {"x": 1}}]}\n'
+    answers.write_text(call)
+    settings = RunSettings(suite=SuiteSettings(path=suite), answers=answers)
+    (row,) = case_rows([asyncio.run(evaluate(settings, store)).view])
+    (entry,) = row.entries
+    assert entry is not None
+    assert entry.output == '[calls look({"x": 1})]'
+
+
 def test_runs_of_other_cases_are_not_compared(tmp_path: Path, store: Store) -> None:
     many, few = view(tmp_path, store, "many", 20), view(tmp_path, store, "few", 2, cases=3)
     rows = list(case_rows([few, many]))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from proctor.contracts.report import RunView
 from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid
 from proctor.core.run import CaseResult
+from proctor.core.tool_calls import answer_text
 from proctor.engine.compare.comparing import MOST_RUNS, compare
 from proctor.engine.compare.results import Compared
 from proctor.errors import ProctorError
@@ -73,7 +74,7 @@ def case_rows(views: Sequence[RunView], *, only: Sequence[str] = ()) -> Iterator
 
 def _entry(result: CaseResult) -> GridEntry:
     first = result.attempts[0].attempt if result.attempts else None
-    output = None if first is None else first.output or None
+    output = None if first is None else answer_text(first) or None
     if output is None and first is not None and first.error:
         output = f"({first.error})"
     return GridEntry(
