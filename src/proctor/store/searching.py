@@ -182,12 +182,9 @@ class Search:
         if page:
             yield from self._joined(run_id, suite, page)
 
-    def find(self, words: str, limit: int) -> list[SearchHit]:
+    def find(self, words: str, limit: int, *, skip: int = 0) -> list[SearchHit]:
         """Return cases of all indexed runs that contain some words, the newest runs first."""
-        if (
-            not self.can_search(words)
-            or self._database.fetch_first(select(searched.c.number).limit(1)) is None
-        ):
+        if not self._has_texts(words):
             return []
         query = (
             select(searched.c.run_id, run_results.c.case_id)
@@ -201,8 +198,22 @@ class Search:
             .where(self._holds(words))
             .order_by(texts.c.rowid.desc())
             .limit(limit)
+            .offset(skip)
         )
         return [SearchHit(*row) for row in self._database.fetch_all(query)]
+
+    def count(self, words: str, most: int) -> int:
+        """Count the texts of all indexed runs that contain some words, up to a number."""
+        if not self._has_texts(words):
+            return 0
+        live = texts.c.rowid.op("/")(_PLACES).in_(select(searched.c.number))
+        some = select(texts.c.rowid).where(self._holds(words), live).limit(most).subquery()
+        return self._database.count(select(func.count()).select_from(some))
+
+    def _has_texts(self, words: str) -> bool:
+        if not self.can_search(words):
+            return False
+        return self._database.fetch_first(select(searched.c.number).limit(1)) is not None
 
     def first_number(self, run_id: str) -> int:
         """Return the number of the text at an indexed run's first position."""

@@ -19,7 +19,7 @@ from proctor.errors import ProctorError, StoreError
 from proctor.io.loopback import LOOPBACK
 from proctor.web.api import document
 from proctor.web.api.response import Error, ErrorTold, Page
-from proctor.web.pages import battle, case, compare, home, label, run, suite
+from proctor.web.pages import battle, case, compare, grid, home, label, run, suite
 from proctor.web.rendering import answer_with
 from proctor.web.safety import Guard
 from proctor.web.store_pool import StorePool
@@ -38,6 +38,7 @@ routes: list[Route] = [
     *run.routes,
     *compare.routes,
     *battle.routes,
+    *grid.routes,
     *(route for guest in GUESTS for route in guest.routes),
     *document.routes,
 ]

@@ -98,6 +98,7 @@ ADDRESSES: list[tuple[str, str]] = [
     ("/compare.json", "/compare.json?run=one&run=two"),
     ("/compare.json", "/compare.json?run=one&run=two&case=case 1"),
     ("/battles.json", "/battles.json?run=one&run=two"),
+    ("/grid.json", "/grid.json?run=one&run=two"),
     ("/openapi.json", "/openapi.json"),
     (ROOT, f"{ROOT}?sort=-name"),
     (f"{ROOT}/{{suite}}", f"{ROOT}/{{words_id}}"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from proctor.web.pages import home as home_page
 from proctor.web.pages.home import home, progress, progress_of, scorers_of
 
 Asked = Any
@@ -62,3 +63,15 @@ def test_progress_is_never_more_than_all(asked: Asked, page_pool: Any) -> None:
         whole = progress_of(store, old)
         assert (whole.done, whole.total) == (5, 5)
         assert scorers_of(old) == []
+
+
+def test_runs_beyond_a_page_are_on_the_next(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home_page, "PAGE", 2)
+    first = home(asked("/", "q=quiz"))
+    assert ([run.name for run in first.data.runs], first.data.matching) == (["going", "new"], 3)
+    assert (first.data.next, first.only_page["pages"]["runs"]) == (2, "/?q=quiz&page=2")
+    second = home(asked("/", "q=quiz&page=2")).data
+    assert ([run.name for run in second.runs], second.next) == (["old"], None)
+    monkeypatch.setattr(home_page, "MOST_SCANNED", 2)
+    cut = home(asked("/")).data
+    assert (cut.matching, cut.older) == (2, True)

@@ -4,7 +4,9 @@ function typing(target) {
 }
 
 function step(by) {
-  const rows = [...document.querySelectorAll("table.cases tbody a")];
+  const rows = [...document.querySelectorAll("table.cases tbody tr, ol.found li")]
+    .map((row) => row.querySelector("a"))
+    .filter(Boolean);
   const at = rows.indexOf(document.activeElement);
   const next = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
   rows[next]?.focus();
