@@ -19,7 +19,19 @@ from proctor.errors import ProctorError, StoreError
 from proctor.io.loopback import LOOPBACK
 from proctor.web.api import document
 from proctor.web.api.response import Error, ErrorTold, Page
-from proctor.web.pages import battle, case, compare, grid, home, label, run, suite
+from proctor.web.pages import (
+    audit,
+    battle,
+    case,
+    compare,
+    grid,
+    history,
+    home,
+    items,
+    label,
+    run,
+    suite,
+)
 from proctor.web.rendering import answer_with
 from proctor.web.safety import Guard
 from proctor.web.store_pool import StorePool
@@ -35,10 +47,13 @@ routes: list[Route] = [
     *suite.routes,
     *case.routes,
     *label.routes,
+    *audit.routes,
     *run.routes,
     *compare.routes,
     *battle.routes,
     *grid.routes,
+    *history.routes,
+    *items.routes,
     *(route for guest in GUESTS for route in guest.routes),
     *document.routes,
 ]

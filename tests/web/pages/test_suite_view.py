@@ -1,10 +1,10 @@
-"""Runs of a suite side by side: the oldest first over time, and a cell for every number."""
+"""Runs of a suite side by side: a cell for every number."""
 
 import pytest
 
 from proctor.web.api.response import ListedRun, ListedTotals
 from proctor.web.pages import suite as suite_view
-from proctor.web.pages.suite import HEIGHT, TOP, TrendPoint, drawn, over_time, side_by_side
+from proctor.web.pages.suite import side_by_side
 
 
 def run(name: str, rate: float | None, interval: tuple[float, float] | None = None) -> ListedRun:
@@ -17,31 +17,6 @@ def run(name: str, rate: float | None, interval: tuple[float, float] | None = No
         started=1.0,
         totals=ListedTotals.model_construct(rate=rate, interval=interval),
     )
-
-
-def point(rate: float, interval: tuple[float, float] | None = None) -> TrendPoint:
-    (one,) = over_time([run("r", rate, interval)])
-    return one
-
-
-def test_over_time_has_the_newest_runs_that_have_a_rate_the_oldest_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    runs = [run("third", 0.5), run("none", None), run("second", 0.25), run("first", 0.0)]
-    assert [one.run for one in over_time(runs)] == ["first", "second", "third"]
-    monkeypatch.setattr(suite_view, "MOST_POINTS", 2)
-    assert [one.run for one in over_time(runs)] == ["second", "third"]
-
-
-def test_a_better_run_is_drawn_higher_and_all_of_it_is_in_the_picture() -> None:
-    picture = drawn([point(0.25, (-0.5, 1.5)), point(0.75)])
-    low, high = picture["points"]
-    assert low["x"] < high["x"]
-    assert low["y"] > high["y"]
-    assert TOP <= low["high"] < low["y"] < low["low"] <= HEIGHT
-    assert (high["low"], high["high"]) == (None, None)
-    assert [line["rate"] for line in picture["lines"]] == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert drawn([])["points"] == []
 
 
 def test_a_column_for_each_run_with_numbers_and_a_gap_where_one_lacks_a_row(

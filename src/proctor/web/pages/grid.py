@@ -1,6 +1,5 @@
 """The grid page: cases down, runs across, each answer with its value."""
 
-
 from pydantic import Field
 from starlette.requests import Request
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from proctor.core.run import Run, sound_summary
 from proctor.core.suite import Case
 from proctor.reports.structured import tag_object
+from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
 from proctor.web.addresses import named, whole_number
 from proctor.web.api.endpoint import RUN, SUITE, Endpoint, Operation, whole
@@ -24,29 +25,17 @@ from proctor.web.api.response import (
 )
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run, the_suite
 from proctor.web.pages.case_view import histogram_svg
+from proctor.web.pages.trend import TrendPoint, drawn, over_time
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
-MOST_POINTS = 100
-"""How many runs the chart over time shows, the newest ones."""
+MOST_EDITIONS, MOST_OTHERS = 10, 10
+"""How many editions of a suite, and runs of each, join its own runs in the chart."""
 MOST_COLUMNS = 8
 """How many runs a table shows side by side."""
 MOST_VALUES = 30
 """How many values of one tag a page lists; the JSON has all of them."""
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 720, 220, 44, 12, 10, 26
 
 Described = tuple[ListedRun, Mapping[str, Any]]
-
-
-class TrendPoint(ResponseModel):
-    """The rate of one run in the chart over time."""
-
-    run: str
-    name: str
-    candidate: str
-    started: float
-    imported: bool
-    rate: float
-    interval: Interval | None
 
 
 class Cell(ResponseModel):
@@ -74,54 +63,6 @@ def described(store: Store, runs: Sequence[Run]) -> list[Described]:
     return [
         (listed_run(store, run), sound_summary(store.summaries.get(run.id)) or {}) for run in runs
     ]
-
-
-def over_time(runs: Sequence[ListedRun]) -> list[TrendPoint]:
-    """Return the rates of runs with their intervals, the oldest first."""
-    rated_runs = [(run, run.totals.rate) for run in runs if run.totals.rate is not None]
-    return [
-        TrendPoint(
-            run=run.id,
-            name=run.name,
-            candidate=run.candidate,
-            started=run.started,
-            imported=run.imported,
-            rate=rate,
-            interval=run.totals.interval,
-        )
-        for run, rate in reversed(rated_runs[:MOST_POINTS])
-    ]
-
-
-def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
-    """Lay out the chart of rates over time, the oldest run on the left."""
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
-    ends = [end for one in points for end in (one.rate, *(one.interval or ()))]
-    low: float = min([0.0, *ends])
-    top: float = max([1.0, *ends])
-
-    def y(rate: float) -> float:
-        return round(TOP + high * (top - rate) / (top - low), 1)
-
-    step = wide / max(1, len(points))
-    return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "foot": HEIGHT - FOOT + 18,
-        "lines": [{"y": y(share), "rate": share} for share in (0.0, 0.25, 0.5, 0.75, 1.0)],
-        "points": [
-            {
-                **one.to_json(),
-                "x": round(LEFT + step * (place + 0.5), 1),
-                "y": y(one.rate),
-                "low": y(one.interval[0]) if one.interval else None,
-                "high": y(one.interval[1]) if one.interval else None,
-            }
-            for place, one in enumerate(points)
-        ],
-    }
 
 
 def side_by_side(described_runs: Sequence[Described]) -> SideBySide:
@@ -192,9 +133,9 @@ def suite(request: Request) -> Page[SuitePage]:
         row = the_suite(store, named(request, "suite"))
         header = store.suites.header(row.key)
         described_runs = described(store, store.runs.newest(suite_key=row.key, limit=MOST_RUNS))
+        trend = over_time(_all_editions(store, row, [run for run, _ in described_runs]))
         case_rows = list(store.suites.iter_cases(row.key, after=after, limit=PAGE + 1))
     runs = [run for run, _ in described_runs]
-    trend = over_time(runs)
     tables = side_by_side(described_runs)
     data = SuitePage(
         suite=SuiteAbout(
@@ -219,6 +160,18 @@ def suite(request: Request) -> Page[SuitePage]:
     )
     only_page = {"picture": drawn(trend), "most_values": MOST_VALUES}
     return Page(template="suite", data=data, only_page=only_page)
+
+
+def _all_editions(store: Store, row: SuiteRow, runs: Sequence[ListedRun]) -> list[ListedRun]:
+    """Return the runs of a suite with those of its other editions, as many as the chart shows."""
+    keys = [one.key for one in store.suites.newest() if one.name == row.name]
+    others = [
+        listed_run(store, run)
+        for key in keys[:MOST_EDITIONS]
+        if key != row.key
+        for run in store.runs.newest(suite_key=key, limit=MOST_OTHERS)
+    ]
+    return [*runs, *others]
 
 
 def histogram(request: Request) -> Response:

@@ -1,0 +1,70 @@
+"""The page of item analysis: the cases of a suite that deserve a second look."""
+
+from typing import Any
+
+from pydantic import Field
+from starlette.requests import Request
+
+from proctor.engine.items.analysis import analyse
+from proctor.engine.items.takers import chosen_runs
+from proctor.errors import StoreError, UsageError
+from proctor.reports.items import items_object
+from proctor.store.store import Store
+from proctor.web import addresses
+from proctor.web.addresses import named
+from proctor.web.api.endpoint import SUITE, Endpoint, Operation
+from proctor.web.api.response import Page, ResponseModel
+from proctor.web.lookup import the_suite
+from proctor.web.store_pool import opened, stamp, store_pool_of
+
+MOST_CASES = 20_000
+"""Up to how many cases a page analyses; `proctor items` takes any number."""
+
+
+class ItemsPage(ResponseModel):
+    """Suspicious cases of a suite, as `proctor items --json` prints them."""
+
+    suite: str
+    suite_key: str
+    analysis: dict[str, Any] | None = Field(description="None where there is nothing to analyse")
+    why: str = Field(description="why there is no analysis: `runs` or `large`")
+
+
+def show_items(request: Request) -> Page[ItemsPage]:
+    """Return the cases of a suite that deserve a second look."""
+    with opened(request) as store:
+        row = the_suite(store, named(request, "suite"))
+        analysis, why = None, "large" if row.cases > MOST_CASES else ""
+        if not why:
+            analysis = _analysis(request, store, row.key)
+            why = "" if analysis is not None else "runs"
+    data = ItemsPage(suite=row.name, suite_key=row.key, analysis=analysis, why=why)
+    return Page(template="items", data=data)
+
+
+def _analysis(request: Request, store: Store, suite_key: str) -> dict[str, Any] | None:
+    try:
+        runs = chosen_runs(store, [suite_key])
+    except (StoreError, UsageError):
+        return None
+
+    def compute() -> dict[str, Any]:
+        return items_object(analyse(store, runs), addresses.case_link)
+
+    key = stamp(runs)
+    if key is None:
+        return compute()
+    return store_pool_of(request).page_cache.of(("items", key), compute)
+
+
+routes = [
+    Endpoint(
+        "/suites/{suite}/items",
+        show_items,
+        Operation(
+            summary="Cases of a suite that deserve a second look", parameters=[SUITE], wrong=(404,)
+        ),
+        twin="/suites/{suite}/items.json",
+    ),
+    Endpoint("/suites/{suite}/items.json", show_items),
+]

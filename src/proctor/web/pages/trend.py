@@ -1,0 +1,123 @@
+"""The chart of a suite's rates over time: a colour per candidate, a marker at each new edition."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from pydantic import Field
+
+from proctor.web.api.response import Interval, ListedRun, ResponseModel
+
+MOST_POINTS = 100
+"""How many runs the chart over time shows, the newest ones."""
+COLOURS = 6
+"""How many candidates have a colour of their own; the last one is for all others."""
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 960, 260, 44, 16, 12, 28
+MOST_TICKS = 6
+DAY = 86_400.0
+
+
+class TrendPoint(ResponseModel):
+    """The rate of one run in the chart over time."""
+
+    run: str
+    name: str
+    candidate: str
+    started: float
+    imported: bool
+    rate: float
+    interval: Interval | None
+    suite_key: str = Field(description="the edition of the suite")
+
+
+def over_time(runs: Sequence[ListedRun]) -> list[TrendPoint]:
+    """Return the rates of runs with their intervals, the oldest first."""
+    newest_first = sorted(runs, key=lambda run: -run.started)
+    rated_runs = [(run, run.totals.rate) for run in newest_first if run.totals.rate is not None]
+    return [
+        TrendPoint(
+            run=run.id,
+            name=run.name,
+            candidate=run.candidate,
+            started=run.started,
+            imported=run.imported,
+            rate=rate,
+            interval=run.totals.interval,
+            suite_key=run.suite_key,
+        )
+        for run, rate in reversed(rated_runs[:MOST_POINTS])
+    ]
+
+
+def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
+    """Lay out the chart: time from left to right, a line through each candidate's runs."""
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
+    ends = [end for one in points for end in (one.rate, *(one.interval or ()))]
+    low: float = min([0.0, *ends])
+    top: float = max([1.0, *ends])
+    first = points[0].started if points else 0.0
+    span = (points[-1].started - first if points else 0.0) or 1.0
+    names = list(dict.fromkeys(one.candidate for one in points))
+    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(names)}
+
+    def x(moment: float) -> float:
+        share = (moment - first) / span if len(points) > 1 else 0.5
+        return round(LEFT + 8 + (wide - 16) * share, 1)
+
+    def y(rate: float) -> float:
+        return round(TOP + high * (top - rate) / (top - low), 1)
+
+    placed = [
+        {
+            **one.to_json(),
+            "x": x(one.started),
+            "y": y(one.rate),
+            "low": y(one.interval[0]) if one.interval else None,
+            "high": y(one.interval[1]) if one.interval else None,
+            "colour": colours[one.candidate],
+        }
+        for one in points
+    ]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": TOP,
+        "bottom": HEIGHT - FOOT,
+        "foot": HEIGHT - FOOT + 18,
+        "lines": [{"y": y(share), "rate": share} for share in (0.0, 0.25, 0.5, 0.75, 1.0)],
+        "points": placed,
+        "paths": [_path(placed, name, colours[name]) for name in names],
+        "ticks": _ticks(points, x),
+        "editions": [
+            x(after.started)
+            for before, after in pairwise(points)
+            if before.suite_key != after.suite_key
+        ],
+    }
+
+
+def _path(placed: Sequence[dict[str, Any]], name: str, colour: int) -> dict[str, Any]:
+    mine = [one for one in placed if one["candidate"] == name]
+    line = " ".join(f"{one['x']},{one['y']}" for one in mine)
+    return {"name": name, "colour": colour, "points": line, "count": len(mine)}
+
+
+def _ticks(points: Sequence[TrendPoint], x: Any) -> list[dict[str, Any]]:
+    """Return moments along the axis: days, or hours where all lies within two days."""
+    if not points:
+        return []
+    first, last = points[0].started, points[-1].started
+    form = "%Y-%m-%d" if last - first > 2 * DAY else "%m-%d %H:%M"
+    count = MOST_TICKS if last > first else 1
+    moments = [first + (last - first) * place / max(1, count - 1) for place in range(count)]
+    ticks = []
+    for moment in moments:
+        try:
+            label = datetime.fromtimestamp(moment, UTC).strftime(form)
+        except (OverflowError, ValueError, OSError):
+            label = "?"
+        ticks.append({"x": x(moment), "label": label})
+    return ticks
