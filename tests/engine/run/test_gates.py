@@ -71,6 +71,10 @@ def test_a_number_that_is_not_known_misses_its_gate_and_is_named(
 @pytest.mark.parametrize(
     ("gate", "held", "luck"),
     [
+        ("rate >= 0", True, 0.0),
+        ("0 <= rate", True, 0.0),
+        ("rate <= 1", True, 0.0),
+        ("1 >= rate", True, 0.0),
         # the interval is 0.2 to 0.9: half of it is 0.4 below the rate of 0.6, and 0.3 above it
         ("rate >= 0.5", True, 0.312),
         ("rate > 0.9", False, 0.025),

@@ -211,9 +211,17 @@ def luck_of(expression: Expression, names: Mapping[str, Any]) -> float | None:
             continue
         parts = (node.left, node.comparators[0])
         sides = [_resolved(part, names, expression.text) for part in parts]
-        for one, other in (sides, sides[::-1]):
-            if isinstance(one, Mapping) and type(other) in (int, float):
-                chances.append(_chance_beyond(one, other))
+        at_least, at_most = ((ast.GtE, ast.LtE), (ast.LtE, ast.GtE))
+        for (one, other), (least, most) in zip(
+            (sides, sides[::-1]), (at_least, at_most), strict=True
+        ):
+            if not isinstance(one, Mapping) or type(other) not in (int, float):
+                continue
+            # No other cases bring a share below 0 or above 1.
+            sure = (isinstance(node.ops[0], least) and other <= 0) or (
+                isinstance(node.ops[0], most) and other >= 1
+            )
+            chances.append(0.0 if sure and _is_share(one) else _chance_beyond(one, other))
     known_chances = [chance for chance in chances if chance is not None]
     return max(known_chances) if known_chances else None
 
@@ -224,6 +232,12 @@ def _resolved(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:
         return raw_value(node, names, text)
     is_negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
     return raw_value(node, names, text) if isinstance(node, ast.Constant) or is_negative else None
+
+
+def _is_share(number: Mapping[str, Any]) -> bool:
+    """Tell whether a number lies between 0 and 1, as far as its interval tells."""
+    low, high = number.get("low"), number.get("high")
+    return low is not None and high is not None and 0 <= low <= high <= 1
 
 
 def _chance_beyond(number: Mapping[str, Any], threshold: float) -> float | None:
