@@ -56,6 +56,16 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "store/backup.py": ({"sqlite3.connect"}, "the person's own store, and the copy of it"),
     "origins/arthur/files.py": ({"json.loads"}, "an index that this module wrote; what is none counts as none"),
     "origins/colossal/source.py": ({"json.loads"}, "one key of a text that the border has read"),
+    "core/dockerfile.py": ({"json.loads"}, "the words of one line of a text that the border has read"),
+    "formats/harbor/reader.py": ({"tomllib.loads"}, "a text that the border has read"),
+    "sandboxes/own_root.py": (
+        {"json_bytes.loads", "tarfile.open"},
+        "an archive of an environment: names, number and bytes are limited",
+    ),
+    "scorers/programs/task_tests.py": (
+        {"json_bytes.loads", "tarfile.open"},
+        "names of an archive of an environment, and a reward of at most 1 MiB",
+    ),
     "io/folder_archive.py": ({"tarfile.open"}, "an archive of the sandbox: names, number and bytes are limited"),
     "io/downloads.py": ({"zipfile.ZipFile"}, "wheels of our own table, whose bytes are checked first"),
     "io/zip_members.py": ({"zipfile.ZipFile"}, "the border itself: bytes of each member and of all are limited"),

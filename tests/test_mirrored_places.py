@@ -23,7 +23,9 @@ COMMANDS = {
 }
 # Programs that run by themselves inside a sandbox, as launchers do. They are one with its
 # namespaces and limits: tests/hostile and tests/sandboxes reach them with programs that attack them.
-IN_SANDBOXES = {f"sandboxes/{name}.py" for name in ("supervise", "warm_supervisor", "zygote")}
+IN_SANDBOXES = {
+    f"sandboxes/{name}.py" for name in ("door", "supervise", "warm_supervisor", "zygote")
+}
 DECIDES = (
     ast.If,
     ast.For,

@@ -64,6 +64,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "specificity": "proctor.scorers.counts.specificity:Specificity",
         "sql_equal": "proctor.scorers.structured.sql_equal:SqlEqual",
         "summary_quality": "proctor.scorers.judged.summary_quality:SummaryQuality",
+        "task_tests": "proctor.scorers.programs.task_tests:TaskTests",
         "text_metrics": "proctor.scorers.overlap.metrics:TextMetrics",
         "token_f1": "proctor.scorers.text.comparisons:TokenF1",  # nosec B105  # words, not a password
         "tool_calls": "proctor.scorers.structured.tool_calls:ToolCalls",
@@ -73,11 +74,14 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "xml": "proctor.scorers.structured.xml:Xml",
     },
     "dialect": {
+        "harbor": "proctor.formats.harbor.reader:Harbor",
         "native": "proctor.formats.native.reader:Native",
     },
     "candidate": {
         "exec": "proctor.agents.command:Command",
         "http": "proctor.agents.endpoint:HttpAgent",
+        "nop": "proctor.agents.in_environment:Nop",
+        "oracle": "proctor.agents.in_environment:Oracle",
         "python": "proctor.agents.function:PythonFunction",
         "recorded": "proctor.agents.recorded:RecordedAgent",
     },
@@ -145,7 +149,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "table": "proctor.reports.tabular:TableReport",
     },
     "sandbox": {
-        "bubblewrap": "proctor.sandboxes.bubblewrap:Bubblewrap",
+        "bubblewrap": "proctor.sandboxes.own_root:TaskBubblewrap",
         "docker": "proctor.sandboxes.container:Container",
         "process": "proctor.sandboxes.plain_process:PlainProcess",
     },

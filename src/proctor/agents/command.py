@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from proctor.agents.in_environment import GRACE, EnvironmentSession, time_of
 from proctor.agents.process import (
     AgentProcess,
     Bounds,
@@ -101,6 +102,13 @@ class Command(Agent):
             raise ModelError(f"{self.label}: {problems[0]}")
 
     async def open(self, workspace: Workspace) -> Session:
+        if workspace.environment is not None:
+            argv = [program_of(self.argv[0]) or self.argv[0], *self.argv[1:]]
+            wall = time_of(workspace, self.timeout)
+            return EnvironmentSession(
+                workspace=workspace, timeout=wall + GRACE, wall=wall, argv=argv,
+                needs=needed(argv, self.needs), output=self.output,
+            )  # fmt: skip
         if self.sandboxed:
             argv = [program_of(self.argv[0]) or self.argv[0], *self.argv[1:]]
             return SandboxedSession(

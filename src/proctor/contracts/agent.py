@@ -4,9 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctor.core.rounds import Round
 from proctor.core.suite import Case, Json
+
+if TYPE_CHECKING:
+    from proctor.contracts.environment import Environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +23,8 @@ class Workspace:
     """Its working folder, with the files of the case in it."""
     env: Mapping[str, str] = field(default_factory=dict)
     """What the agent's processes find in their environment besides: the address of a proxy."""
+    environment: "Environment | None" = None
+    """The place around the folder, for cases that bring one: commands run in it."""
 
 
 class Session(ABC):

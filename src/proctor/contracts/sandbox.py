@@ -4,9 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor.core.program import Program, Ran
+from proctor.errors import ModelError
+
+if TYPE_CHECKING:
+    from proctor.contracts.environment import Environment
+    from proctor.core.environment import EnvironmentNeeds
 
 
 class Sandbox(ABC):
@@ -26,6 +31,13 @@ class Sandbox(ABC):
     async def run_python(self, program: Program) -> Ran | None:
         """Run one Python file in a warm interpreter; none where this sandbox has none."""
         return None
+
+    def environment(self, needs: "EnvironmentNeeds") -> "Environment":
+        """Return a place for a whole attempt, not yet started, or raise a ModelError."""
+        raise ModelError(
+            f"the sandbox {self.tier!r} has no environments for tasks"
+            " (fix: --sandbox bubblewrap or --sandbox docker)"
+        )
 
     def problems(self) -> Iterable[str]:
         """Return what keeps this sandbox from working here, with how to mend it."""

@@ -81,6 +81,8 @@ _MAIN = {
 }
 """The parameter that stands after the colon."""
 LONGEST = 60
+ALONE = ("nop", "oracle")
+"""Agents that are named by one word."""
 
 
 def parse_agent(text: str) -> Spec | None:
@@ -94,6 +96,8 @@ def parse_agent(text: str) -> Spec | None:
         )
     if text.startswith(("http://", "https://")):
         return Spec(name="http", params={"url": text})
+    if text in ALONE:
+        return Spec(name=text)
     kind, colon, rest = text.partition(":")
     if not colon or not (rest.strip() or kind == "taskweaver"):
         raise UsageError(

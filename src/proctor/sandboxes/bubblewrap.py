@@ -98,7 +98,7 @@ class Bubblewrap(Sandbox):
         argv = [
             *self.command(needs, Limits().disk, None),
             *("--cap-add", "CAP_SYS_ADMIN"),
-            *_tools(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR, CONFINED),
+            *mounted(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR, CONFINED),
             *_WARM_ENVIRONMENT,
             *("--remount-ro", "/", "--remount-ro", WORK, "--remount-ro", "/tmp"),  # nosec B108
             *("--remount-ro", "/dev/shm", "--chdir", WORK, "--as-pid-1", "--"),  # nosec B108
@@ -112,7 +112,7 @@ class Bubblewrap(Sandbox):
                 "masks": proc_masks(covered),
                 "doors": [],
             },
-            prepare=_preparation(group, covered),
+            prepare=preparation(group, covered),
             programs=group,
             groups=(group,) if group is not None else (),
         )
@@ -128,7 +128,7 @@ class Bubblewrap(Sandbox):
             *self.command(needs, Limits().disk, None),
             *("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_NET_ADMIN"),
             *(part for place, path in again for part in ("--ro-bind", path, place)),
-            *_tools(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR),
+            *mounted(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR),
             *_WARM_ENVIRONMENT,
             *("--remount-ro", "/", "--chdir", WORK, "--as-pid-1", "--"),
             *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
@@ -145,7 +145,7 @@ class Bubblewrap(Sandbox):
             argv=argv,
             settings=settings,
             doors=doors,
-            prepare=_preparation(own, covered),
+            prepare=preparation(own, covered),
             programs=programs,
             groups=tuple(group for group in (programs, own) if group is not None),
         )
@@ -166,12 +166,12 @@ class Bubblewrap(Sandbox):
             job = job_of(program, WORK, rlimits(program, address_space=False, processes=True))
             job["police"] = police_of(program)
             job["env"] = {**ENVIRONMENT, **program.env}
-            with _Sealed() as sealed:
+            with Sealed() as sealed:
                 argv = [
                     *self.command(program.needs, program.limits.disk, sealed),
                     *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
-                    *_hidden_supervisor(covered),
-                    *(*_tools(compiled(SUPERVISOR), compiled(LIMITS_WATCH)), "--as-pid-1"),
+                    *hidden_supervisor(covered),
+                    *(*mounted(compiled(SUPERVISOR), compiled(LIMITS_WATCH)), "--as-pid-1"),
                     *(("--ro-bind", aid, AID) if aid else ()),
                     *("--remount-ro", "/", "--chdir", WORK, "--"),
                     *(interpreter(), "-I", "-S", inside(compiled(SUPERVISOR))),
@@ -180,7 +180,7 @@ class Bubblewrap(Sandbox):
                     argv,
                     job,
                     wall=limits.wall,
-                    prepare=_preparation(group, covered),
+                    prepare=preparation(group, covered),
                     pass_fds=sealed.fds,
                     channel=channel,
                 )
@@ -189,7 +189,7 @@ class Bubblewrap(Sandbox):
             if group is not None:
                 await asyncio.to_thread(group.remove)
 
-    def command(self, needs: Sequence[str], disk: int, sealed: "_Sealed | None") -> list[str]:
+    def command(self, needs: Sequence[str], disk: int, sealed: "Sealed | None") -> list[str]:
         """Return bubblewrap's part of the command line, up to the program's own mounts."""
         half = str(max(disk // 2, 1024 * 1024))
         argv = [
@@ -332,7 +332,7 @@ def _system_mount(path: str) -> list[str]:
     return ["--ro-bind", path, path] if os.path.isdir(path) else []
 
 
-def _tools(*files: Path) -> list[str]:
+def mounted(*files: Path) -> list[str]:
     """Return mounts of our own files that run inside."""
     return [part for path in files for part in ("--ro-bind", str(path), inside(path))]
 
@@ -353,7 +353,7 @@ def proc_masks(covered: Covers | None) -> list[tuple[str, str]]:
     return [*((path, path) for path in shown), *(("/dev/null", path) for path in secret)]
 
 
-def _hidden_supervisor(covered: Covers | None) -> list[str]:
+def hidden_supervisor(covered: Covers | None) -> list[str]:
     """Cover what /proc shows of the supervisor to a program that has the same number."""
     if covered is not None or os.geteuid() != 0:
         return []
@@ -364,7 +364,7 @@ def _present(names: Sequence[str]) -> list[str]:
     return [path for name in names if os.path.exists(path := f"/proc/{name}")]
 
 
-def _preparation(group: ControlGroup | None, covered: Covers | None) -> Callable[[], None]:
+def preparation(group: ControlGroup | None, covered: Covers | None) -> Callable[[], None]:
     """Return what the child does between fork and exec."""
     drop = become_nobody(covered) if covered is not None else _nothing
 
@@ -376,13 +376,13 @@ def _preparation(group: ControlGroup | None, covered: Covers | None) -> Callable
     return prepare
 
 
-class _Sealed:
+class Sealed:
     """Small files that bubblewrap reads by number."""
 
     def __init__(self) -> None:
         self._files: list[int] = []
 
-    def __enter__(self) -> "_Sealed":
+    def __enter__(self) -> "Sealed":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -391,6 +391,7 @@ class _Sealed:
 
     @property
     def fds(self) -> Sequence[int]:
+        """Return the numbers of all files, for the process that reads them."""
         return self._files
 
     def add(self, data: bytes) -> int:

@@ -63,7 +63,7 @@ SLOW: list[Json] = [
 
 
 ELSEWHERE = {
-    "programs": {"eval_code", "python_check", "sql_equal", "unit_tests"},
+    "programs": {"eval_code", "python_check", "sql_equal", "task_tests", "unit_tests"},
     "weights": {"bert_score", "bert_similarity", "hedging_language", "similar", "unieval"},
     "results of other tools": {"imported"},
     "structure": {"instructions", "json_schema", "retrieval", "tool_calls"},

@@ -133,6 +133,7 @@ SCORERS: dict[str, Rests] = {
     "specificity": Rests(packages=("wordfreq",)),
     "sql_equal": Rests({"query": "select 1"}, sandbox=True),
     "summary_quality": Rests(prompts=("bench_summary",)),
+    "task_tests": Rests({"files": {"test.sh": "exit 0"}}, sandbox=True, notes=True),
     "text_metrics": Rests({"compat": "original"}, packages=("jieba", "rjieba")),
     "token_f1": Rests(),
     "tool_calls": Rests({"calls": ["x"]}),

@@ -13,8 +13,10 @@ from tempfile import mkdtemp
 
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.contracts.dialogue import Candidate, DialogueContext
+from proctor.contracts.environment import Environment
 from proctor.contracts.redacted import redact_reply
 from proctor.contracts.sandbox import Sandbox
+from proctor.core.environment import CHANGES, EnvironmentNeeds
 from proctor.core.exchange import Reply, Usage
 from proctor.core.fingerprint import digest_bytes
 from proctor.core.rounds import Round, RoundState
@@ -84,9 +86,14 @@ class AgentCandidate(Candidate):
 
     async def _reply(self, agent_round: Round, seconds: float) -> Reply:
         """Store the files that a round left, and return the round as a reply."""
-        files: Mapping[str, str] = {}
+        files: dict[str, str] = {}
         if self.agent.in_folder:
             contents, files = await asyncio.to_thread(left_in, self.workspace.folder)
+            if self.workspace.environment is not None:
+                archive = await self.workspace.environment.changes()
+                kept = len(archive) <= MOST_BYTES
+                files[CHANGES] = digest_bytes(archive) if kept else ""
+                contents |= {files[CHANGES]: archive} if kept else {}
             self.keep(contents)
         reply = Reply(
             text=agent_round.reply,
@@ -123,6 +130,10 @@ class AgentWorkspaces:
             async with self._candidate(case, index, Path()) as candidate:
                 yield candidate
             return
+        if (needs := EnvironmentNeeds.of(case)) is not None:
+            async with self._in_environment(case, index, sandbox, needs) as candidate:
+                yield candidate
+            return
         folder = Path(mkdtemp(prefix="proctor-agent-"))
         try:
             await asyncio.to_thread(lay, case, folder)
@@ -133,13 +144,31 @@ class AgentWorkspaces:
             await asyncio.to_thread(_clear, folder)
 
     @asynccontextmanager
+    async def _in_environment(
+        self, case: Case, index: int, sandbox: Sandbox | None, needs: EnvironmentNeeds
+    ) -> AsyncIterator[AgentCandidate]:
+        """Start the environment of a task, and end it with the attempt."""
+        if sandbox is None:
+            raise ModelError(f"the case {case.id!r} brings an environment, which needs a sandbox")
+        environment = sandbox.environment(needs)
+        try:
+            await environment.start()
+            await asyncio.to_thread(lay, case, environment.folder)
+            async with self._candidate(case, index, environment.folder, environment) as candidate:
+                yield candidate
+        finally:
+            await environment.close()
+
+    @asynccontextmanager
     async def _candidate(
-        self, case: Case, index: int, folder: Path
+        self, case: Case, index: int, folder: Path, environment: Environment | None = None
     ) -> AsyncIterator[AgentCandidate]:
         with self._passing() as (env, calls):
             candidate = AgentCandidate(
                 agent=self.agent,
-                workspace=Workspace(case=case, index=index, folder=folder, env=env),
+                workspace=Workspace(
+                    case=case, index=index, folder=folder, env=env, environment=environment
+                ),
                 keep=self.keep,
                 calls=calls,
                 on_cost=self._add_cost,

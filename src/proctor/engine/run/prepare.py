@@ -98,7 +98,8 @@ class PreparedRun:
         if not self.settings.on_file and self.dialogues.need_sandbox(self.suite):
             return True
         return self.cast.agent is not None and any(
-            case.setup.get("pre_command") for case in self.suite.cases
+            case.setup.get("pre_command") or case.setup.get("environment")
+            for case in self.suite.cases
         )
 
     def relabelled(self, label: str) -> "PreparedRun":

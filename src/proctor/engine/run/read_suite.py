@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from proctor.core.expression import Several
 
 FALLBACK = "native"
+OWN_SIGNS: Mapping[str, Mapping[str, str]] = {"harbor": {".toml": ""}}
+"""The suffixes of files by which dialects outside of origins are worth loading."""
 FIRST_LOOK = 4 * 1024 * 1024
 
 
@@ -60,7 +62,7 @@ def find_dialect(path: Path, name: str = "") -> Dialect:
     if not path.exists():
         raise DialectError([_missing(path)])
     names = sorted(registry.names("dialect"), key=lambda name_tried: name_tried == FALLBACK)
-    signs = origin_tables.signs()
+    signs = {**OWN_SIGNS, **origin_tables.signs()}
     for name_tried in names:
         if _may_be(path, signs.get(name_tried)) and (dialect := _dialect(name_tried)).recognises(
             path

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.sandbox import Sandbox
+from proctor.core.environment import EnvironmentNeeds
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.core.suite import Json
@@ -16,6 +17,9 @@ from proctor.engine.run.program_places import ProgramPlaces
 from proctor.io.concurrency import in_line
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
+
+if TYPE_CHECKING:
+    from proctor.contracts.environment import Environment
 
 
 @dataclass
@@ -46,6 +50,9 @@ class SharedSandbox(Sandbox):
 
     async def run_python(self, program: Program) -> Ran:
         return await self._once(program, warm=True)
+
+    def environment(self, needs: EnvironmentNeeds) -> "Environment":
+        return self.inner.environment(needs)
 
     def problems(self) -> Iterable[str]:
         return self.inner.problems()

@@ -1,0 +1,1 @@
+"""Tasks of Harbor: a folder for each, read as cases of a suite."""

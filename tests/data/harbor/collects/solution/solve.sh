@@ -1,0 +1,1 @@
+printf 'b\na\n' >words.txt

@@ -1,0 +1,4 @@
+cat >shapes.py <<'END'
+def area(width, height):
+    return width * height
+END

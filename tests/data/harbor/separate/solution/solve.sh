@@ -1,0 +1,2 @@
+echo done >report.txt
+echo mine >notes.txt

@@ -1,0 +1,1 @@
+echo $(($(cat count.txt) + 1)) >count.txt

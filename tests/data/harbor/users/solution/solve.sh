@@ -1,0 +1,1 @@
+id -un >who.txt
