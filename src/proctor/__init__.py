@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from proctor.api.case_views import AttemptView, CaseView
     from proctor.api.cases import load_suite
     from proctor.api.comparing import ComparedRuns, compare
-    from proctor.api.evaluate import aevaluate, evaluate
+    from proctor.api.evaluate import aevaluate, aevaluate_all, evaluate, evaluate_all
     from proctor.api.grader import GradedOutput, Grader
     from proctor.api.plain_scorers import scorer
     from proctor.api.results import RunResult, Store
+    from proctor.api.several_runs import Runs
     from proctor.contracts.dialect import Dialect, Reading
     from proctor.contracts.executor import Executor
     from proctor.contracts.measure import Measure, MeasureSums, SummedMeasure
@@ -50,6 +51,7 @@ __all__ = [
     "Ran",
     "Reading",
     "RunResult",
+    "Runs",
     "Sandbox",
     "Score",
     "ScoreContext",
@@ -63,8 +65,10 @@ __all__ = [
     "TextScorer",
     "__version__",
     "aevaluate",
+    "aevaluate_all",
     "compare",
     "evaluate",
+    "evaluate_all",
     "load_suite",
     "rewards",
     "scorer",
@@ -75,10 +79,13 @@ _DOOR = {
     "CaseView": "case_views",
     "ComparedRuns": "comparing",
     "RunResult": "results",
+    "Runs": "several_runs",
     "Store": "results",
     "aevaluate": "evaluate",
+    "aevaluate_all": "evaluate",
     "compare": "comparing",
     "evaluate": "evaluate",
+    "evaluate_all": "evaluate",
     "load_suite": "cases",
     "scorer": "plain_scorers",
 }

@@ -11,6 +11,7 @@ from proctor.api import candidates, cases, given_models, handed_over, options, p
 from proctor.core.exchange import Message, Request, Sampling
 from proctor.core.suite import Spec, Suite
 from proctor.errors import UsageError
+from proctor.formats.native.case import KEYS
 from proctor.io.concurrency import run_sync
 from proctor.scorers import Contains, Judged, Number, Rouge
 from proctor.testing import ScriptedModel
@@ -89,7 +90,7 @@ def test_models_may_be_names_objects_and_functions() -> None:
     assert registry.lent("model", lent) is model
     judge = registry.lent("model", given_models.choice_of(str.upper, "judge").spec)
     request = Request(messages=(Message(role="user", content="yes"),))
-    assert run_sync(judge.reply(request)).text == "YES"
+    assert run_sync(judge.reply(request)).text == '{"reason": "", "result": "yes"}'
     with pytest.raises(UsageError, match="judge: expected the name of a model"):
         given_models.choice_of(7, "judge")
 
@@ -100,6 +101,45 @@ def test_a_function_judges() -> None:
 
     run = proctor.evaluate([{"ask": "Ask nicely."}], lambda q: "please", criteria=Judged("Polite?"), judge=judge)  # fmt: skip
     assert (run.rate, run.cases[0].why) == (1.0, "judged: it says please")
+
+
+@pytest.mark.parametrize(
+    ("said", "rate"), [(True, 1.0), ("Yes", 1.0), (False, 0.0), ((False, "it is rude"), 0.0)]
+)
+def test_a_function_that_judges_may_say_yes_or_no(said: Any, rate: float) -> None:
+    run = proctor.evaluate([{"ask": "?"}], lambda q: "!", criteria=Judged("Polite?"), judge=lambda text: said)  # fmt: skip
+    assert run.rate == rate
+
+
+def test_own_criteria_have_the_names_of_their_functions() -> None:
+    run = proctor.evaluate([{"ask": "?"}], lambda q: "!", criteria=[Own(1), lambda o: True, lambda o: False])  # fmt: skip
+    assert list(run.cases[0].scores) == ["Own", "lambda", "lambda-2"]
+    with pytest.raises(UsageError, match="did you mean 'exact_match'"):
+        handed_over.written_criteria("exact_macth")
+
+
+def test_a_table_knows_every_key_of_a_case() -> None:
+    assert cases.KNOWN == KEYS
+
+
+@pytest.mark.parametrize(
+    ("entry", "columns"),
+    [
+        ({"question": "1", "answer": 1}, None),
+        ({"input": "1", "expected_output": "1"}, None),
+        (("1", "1"), None),
+        ({"frage": "1", "antwort": "1"}, {"frage": "ask", "antwort": "reference"}),
+    ],
+)
+def test_cases_that_were_written_for_others(entry: Any, columns: dict[str, str] | None) -> None:
+    (case,) = cases.reading_of([entry], columns=columns).suite.cases
+    assert (case.prompt, case.references) == ("1", ("1",))
+
+
+def test_columns_that_are_not_there() -> None:
+    for columns, words in (({"a": "ask"}, "there is no column 'a'"), ({"b": "aks"}, "no case has a key 'aks'")):  # fmt: skip
+        with pytest.raises(UsageError, match=words):
+            cases.reading_of([{"b": "1"}], columns=columns)
 
 
 def test_a_model_as_an_object_is_the_candidate() -> None:

@@ -1,7 +1,7 @@
 """Candidates as people have them in Python: functions, names, objects, answers."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 from proctor.api.cases import as_json, table_rows
 from proctor.api.functions import FunctionAgent, text_of
 from proctor.api.given_models import choice_of
+from proctor.api.options import ReadOptions
+from proctor.api.tables import AnyAnswers
 from proctor.contracts.agent import Agent
 from proctor.contracts.model import Model, ModelChoice
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -25,6 +27,13 @@ CASES = ("case", "id", "case_id", "question_id")
 _FILES = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
 
 
+AFunction = Callable[..., Any]
+ACandidate = str | os.PathLike[str] | AFunction | Model | ModelChoice | Agent | AnyAnswers
+"""A candidate: a function, a model or an agent by name or as an object, or answers."""
+Candidates = Sequence[AFunction | Model | ModelChoice | Agent]
+"""Several candidates, which make a run each."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
     """The one of the settings of a run that says who is examined."""
@@ -36,6 +45,34 @@ class Chosen:
     """Answers in memory, as they were handed over."""
     unknown: tuple[str, ...] = ()
     """What keeps a function from being recognised again."""
+
+
+def chosen_candidates(candidate: Any, options: ReadOptions) -> list[Chosen]:
+    """Find out who is examined: the candidate, or the options that the command line has for it."""
+    sampling, system = options.sampling, options.get("system", "")
+    named = [name for name in ("model", "agent", "answers") if options.get(name) is not None]
+    if len(named) > 1 or (named and candidate is not None):
+        several = " and ".join([*(["the candidate"] if candidate is not None else []), *named])
+        raise UsageError(f"{several} are mutually exclusive")
+    if not named:
+        several_of = candidate if _are_candidates(candidate) else (candidate,)
+        return [chosen(one, sampling, system) for one in several_of]
+    given = options.get(named[0])
+    if named[0] == "model":
+        models = given if isinstance(given, list | tuple) else (given,)
+        return [Chosen(model=choice_of(one, "model", sampling, system)) for one in models]
+    if named[0] == "answers" and isinstance(given, str):
+        return [Chosen(answers=Path(given))]
+    return [chosen(given, sampling, system)]
+
+
+def _are_candidates(given: Any) -> bool:
+    """Tell whether a list is one of candidates, and not of answers."""
+    return (
+        isinstance(given, list | tuple)
+        and bool(given)
+        and all(callable(one) or isinstance(one, Model | ModelChoice | Agent) for one in given)
+    )
 
 
 def chosen(candidate: Any, sampling: Sampling, system: str) -> Chosen:

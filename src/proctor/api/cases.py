@@ -18,10 +18,11 @@ from proctor.core.fingerprint import digest
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
 from proctor.engine.run.settings import SuiteSettings
 from proctor.errors import Problem, SuiteError, UsageError
+from proctor.suggestions import suggest
 
 AnyCases = (
     str | os.PathLike[str] | Suite | Case | Mapping[str, Any] | Iterable[Mapping[str, Any]]
-    | Iterable[Case] | Iterable[str] | Table
+    | Iterable[Case] | Iterable[str] | Iterable[tuple[str, Any]] | Table
 )  # fmt: skip
 """Cases: a path, a Suite, mappings in the native format, Cases, questions, or a table."""
 NAME = "cases"
@@ -44,7 +45,12 @@ _MEANT: Mapping[str, str] = {
 """What columns of tables that others made are called, and what they are here."""
 
 
-def reading_of(cases: AnyCases, criteria: AnyCriteria | None = None, name: str = "") -> Reading:
+def reading_of(
+    cases: AnyCases,
+    criteria: AnyCriteria | None = None,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> Reading:
     """Read cases in memory, or raise a SuiteError with every problem."""
     if isinstance(cases, Suite):
         return _of_suite(cases, criteria)
@@ -56,7 +62,9 @@ def reading_of(cases: AnyCases, criteria: AnyCriteria | None = None, name: str =
     if isinstance(cases, Mapping) and any(key in cases for key in ASKING):
         cases = [cases]
     if (rows := table_rows(cases)) is not None:
-        cases = [_row_case(row, renamed) for row, renamed in _renamed(rows)]
+        cases = [_row_case(row, renamed) for row, renamed in _renamed(rows, columns or {})]
+    elif isinstance(cases, Iterable) and not isinstance(cases, str | bytes | Mapping):
+        cases = [_meant(one, columns or {}) for one in cases]
     return _of_entries(cases, criteria, name, {})
 
 
@@ -266,18 +274,48 @@ def table_rows(given: Any) -> list[Mapping[str, Any]] | None:
     return None
 
 
+def _meant(entry: Any, columns: Mapping[str, str]) -> Any:
+    """Return an entry with the keys of a case; a pair of texts is a question and its answer."""
+    if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
+        return {"ask": entry[0], "reference": entry[1]}
+    if not isinstance(entry, Mapping):
+        return entry
+    _check_columns(entry, columns)
+    named = {columns.get(key, key): value for key, value in entry.items()}
+    if any(key in named for key in (*ASKING, "vars")):
+        return named
+    # Nothing of it is a question here, so that it was written for another tool.
+    found: dict[str, Any] = {}
+    for key, value in named.items():
+        meant = _MEANT.get(str(key), str(key))
+        found[str(key) if meant in found or meant in named else meant] = value
+    return found if "ask" in found else named
+
+
+def _check_columns(row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    for column, name in columns.items():
+        if name not in KNOWN and not name.startswith(("tags.", "tag:")):
+            raise UsageError(f"columns: no case has a key {name!r} ({suggest(name, KNOWN)})")
+        if column not in row:
+            there = suggest(column, [str(one) for one in row])
+            raise UsageError(f"columns: there is no column {column!r} ({there})")
+
+
 def _renamed(
     rows: Sequence[Mapping[str, Any]],
+    given: Mapping[str, str],
 ) -> list[tuple[Mapping[str, Any], Mapping[str, str]]]:
     """Return the rows, with what each column is that has another name than here."""
     if not rows:
         return []
+    _check_columns(rows[0], given)
     columns = list(rows[0])
     plain = {name: str(name).strip().lower().replace(" ", "_") for name in columns}
-    names: dict[str, str] = {}
+    names: dict[str, str] = dict(given)
     taken = {name for name in plain.values() if name in ("ask", "id", "reference", "references")}
+    taken |= set(given.values())
     for name in columns:
-        meant = _MEANT.get(plain[name])
+        meant = None if name in names else _MEANT.get(plain[name])
         if (
             meant is not None
             and meant not in taken
@@ -289,7 +327,7 @@ def _renamed(
         there = ", ".join(repr(str(name)) for name in columns[:20])
         raise UsageError(
             f"no column of the table holds a question: there are {there}"
-            " (fix: df.rename(columns={…: 'ask'}))"
+            " (fix: columns={…: 'ask'})"
         )
     return [(row, names) for row in rows]
 
@@ -298,7 +336,7 @@ KNOWN = frozenset(
     {"id", "ask", "ask_file", "messages", "images", "reference", "references", "context", "hidden",
      "criteria", "weight", "full_score", "null_score", "system", "examples", "dialogue", "tags",
      "min_points", "max_points", "out_of", "files", "setup", "cluster", "source", "vars", "tools",
-     "tool_choice", "response_format"}
+     "tool_choice", "tool_results", "mcp", "response_format"}
 )  # fmt: skip
 
 

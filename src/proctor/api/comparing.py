@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.api.results import RunResult
+from proctor.api.several_runs import Runs
 from proctor.api.stores import StorePlace
 from proctor.api.tables import arrow_of, frame_of
 from proctor.core.suite import Json
@@ -191,7 +192,7 @@ class ComparedPair:
 
 
 def compare(  # noqa: PLR0913 - the options of the command
-    *runs: RunResult | str,
+    *runs: RunResult | Runs | str,
     by: str | Sequence[str] = (),
     gate: str | Sequence[str] = (),
     interval: Literal["t", "bootstrap"] = "t",
@@ -205,7 +206,8 @@ def compare(  # noqa: PLR0913 - the options of the command
     Runs are results of ``evaluate``, or names and ids of stored runs. The options are those of
     ``proctor compare``; ``margin`` is a negligible difference in points of 100.
     """
-    place = _common_store(runs, store)
+    named = [one for run in runs for one in (run if isinstance(run, Runs) else (run,))]
+    place = _common_store(named, store)
     settings = engine.CompareSettings(
         by=(by,) if isinstance(by, str) else tuple(by),
         gates=(gate,) if isinstance(gate, str) else tuple(gate),
@@ -214,7 +216,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         sequential=sequential,
         force=force,
     )
-    references = [run.id if isinstance(run, RunResult) else run for run in runs]
+    references = [run.id if isinstance(run, RunResult) else run for run in named]
     with place.opened(create=False) as opened:
         compared = engine.compare(opened, references, settings)
         pairs = tuple(

@@ -2,16 +2,32 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from proctor.api.candidates import Chosen, chosen, given_answers
-from proctor.api.cases import is_path, reading_of, reading_on_file, written_plugin
+from proctor.api.candidates import (
+    ACandidate,
+    Candidates,
+    Chosen,
+    chosen_candidates,
+    given_answers,
+)
+from proctor.api.cases import (
+    NAME,
+    AnyCases,
+    is_path,
+    reading_of,
+    reading_on_file,
+    written_plugin,
+)
+from proctor.api.handed_over import AnyCriteria
 from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.progress import shown_progress
 from proctor.api.results import Checked, RunResult
+from proctor.api.run_files import WrittenReports, is_run_file, with_run_file
+from proctor.api.several_runs import Runs
 from proctor.api.stores import StorePlace
 from proctor.contracts.dialect import Reading
 from proctor.contracts.report import RunView
@@ -28,9 +44,29 @@ if TYPE_CHECKING:
     from proctor.store.store import Store as OpenStore
 
 
+@overload
 def evaluate(
-    cases: Any, candidate: Any = None, *, criteria: Any = None, **options: Unpack[EvaluateOptions]
-) -> RunResult:
+    cases: AnyCases,
+    candidate: Candidates,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> Runs: ...
+@overload
+def evaluate(
+    cases: AnyCases,
+    candidate: ACandidate | None = None,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> RunResult: ...
+def evaluate(
+    cases: AnyCases,
+    candidate: ACandidate | Candidates | None = None,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> RunResult | Runs:
     """Put cases to a candidate, score its answers, and return the run.
 
     Cases are a path, a Suite, a list of mappings (``{"ask": …, "reference": …}``) or of Cases, or a
@@ -40,15 +76,65 @@ def evaluate(
 
     All options of ``proctor run`` work under the same names. What is stored is not asked again:
     after an interruption, the same call goes on; ``fresh=True`` asks everything anew.
+
+    What makes several runs (a list of functions, several models or prompts, a run file) returns
+    all of them as Runs; ``evaluate_all`` always does.
     """
-    return run_sync(aevaluate(cases, candidate, criteria=criteria, **options))
+    runs = evaluate_all(cases, candidate, criteria=criteria, **options)
+    return runs[0] if len(runs) == 1 else runs
 
 
+def evaluate_all(
+    cases: AnyCases,
+    candidate: ACandidate | Candidates | None = None,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> Runs:
+    """Do what ``evaluate`` does, and return all runs, even if there is only one."""
+    return run_sync(aevaluate_all(cases, candidate, criteria=criteria, **options))
+
+
+@overload
 async def aevaluate(
-    cases: Any, candidate: Any = None, *, criteria: Any = None, **options: Unpack[EvaluateOptions]
-) -> RunResult:
+    cases: AnyCases,
+    candidate: Candidates,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> Runs: ...
+@overload
+async def aevaluate(
+    cases: AnyCases,
+    candidate: ACandidate | None = None,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> RunResult: ...
+async def aevaluate(
+    cases: AnyCases,
+    candidate: ACandidate | Candidates | None = None,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> RunResult | Runs:
     """Do what ``evaluate`` does, in the loop that is running."""
-    request = EvaluationRequest.of(cases, candidate, criteria, ReadOptions.of(options))
+    runs = await aevaluate_all(cases, candidate, criteria=criteria, **options)
+    return runs[0] if len(runs) == 1 else runs
+
+
+async def aevaluate_all(
+    cases: AnyCases,
+    candidate: ACandidate | Candidates | None = None,
+    *,
+    criteria: AnyCriteria | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> Runs:
+    """Do what ``evaluate_all`` does, in the loop that is running."""
+    given, reports = options, WrittenReports()
+    if is_path(cases) and is_run_file(Path(cases)):
+        cases, candidate, given, reports = with_run_file(Path(cases), candidate, options)
+    request = EvaluationRequest.of(cases, candidate, criteria, ReadOptions.of(given))
     store = StorePlace(request.options.store_url)
     with (
         shown_progress(request.options.get("progress")) as (progress, say),
@@ -60,10 +146,19 @@ async def aevaluate(
             notices.append(text)
             say(text)
 
-        outcome = await request.carried_out(opened, progress, notice)
-        return RunResult.of(
-            outcome, store, opened, notices=notices, compared=request.compared(opened, outcome.view)
-        )
+        outcomes = await request.carried_out(opened, progress, notice)
+        runs = [
+            RunResult.of(
+                outcome,
+                store,
+                opened,
+                notices=notices,
+                compared=request.compared(opened, outcome.view),
+            )
+            for outcome in outcomes
+        ]
+        reports.write([outcome.view for outcome in outcomes])
+        return Runs(runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,42 +167,49 @@ class EvaluationRequest:
 
     cases: Any
     criteria: Any
-    candidate: Chosen
+    candidates: list[Chosen]
     options: ReadOptions
-    warnings: list[str] = field(default_factory=list)
 
     @classmethod
     def of(
         cls, cases: Any, candidate: Any, criteria: Any, options: ReadOptions
     ) -> "EvaluationRequest":
-        """Understand the candidate."""
-        who = chosen(candidate, options.sampling, options.get("system", ""))
-        if header := options.get("header"):
-            who = _with_headers(who, header)
-        if who.agent is not None and (more := options.get("agent_option")):
-            agent = Spec(name=who.agent.name, params={**who.agent.params, **more})
-            who = replace(who, agent=agent)
-        return cls(cases=cases, criteria=criteria, candidate=who, options=options)
+        """Understand the candidates."""
+        several = [_completed(who, options) for who in chosen_candidates(candidate, options)]
+        if several == [Chosen()] and not is_path(cases):
+            raise UsageError(
+                "there is no candidate (fix: evaluate(cases, function), or the name of a model such"
+                " as 'openai:NAME', an agent, or answers)"
+            )
+        return cls(cases=cases, criteria=criteria, candidates=several, options=options)
 
     async def carried_out(
         self,
         store: "OpenStore",
         progress: "Callable[[RunProgress], None]",
         notice: Callable[[str], None],
-    ) -> "Outcome":
+    ) -> "list[Outcome]":
         """Evaluate, with stored work reused."""
-        if self.candidate.unknown and not self.options.get("fresh"):
-            what = ", ".join(self.candidate.unknown[:3])
-            notice(
-                f"the function uses {what}, whose state cannot be read: stored attempts are reused"
-                " only to finish an interrupted run"
-            )
-        if is_path(self.cases) and self._is_as_on_file:
-            settings = _with_earlier(self.settings(Path(self.cases)), store)
-            return await engine.evaluate(settings, store, progress, notice)
-        reading = self.reading()
-        settings = _with_earlier(self.settings(Path(reading.suite.name), reading), store)
-        return await engine.evaluate(settings, store, progress, notice)
+        for who in self.candidates:
+            if who.unknown and not self.options.get("fresh"):
+                what = ", ".join(who.unknown[:3])
+                notice(
+                    f"the function uses {what}, whose state cannot be read: stored attempts are"
+                    " reused only to finish an interrupted run"
+                )
+        reading = None
+        path = Path(os.fspath(self.cases)) if is_path(self.cases) else Path(NAME)
+        if not is_path(self.cases) or not self._is_as_on_file:
+            reading = self.reading()
+            path = Path(reading.suite.name)
+        several = [
+            _with_earlier(self.settings(who, path, reading), store) for who in self.candidates
+        ]
+        if len(several) == 1:
+            return await engine.evaluate_all(several[0], store, progress, notice)
+        from proctor.engine.run.side_by_side import evaluate_side_by_side
+
+        return await evaluate_side_by_side(several, store, progress, notice)
 
     def compared(self, store: "OpenStore", view: RunView) -> Checked:
         """Check the gates of a run, and compare it with an earlier one, where that is wanted."""
@@ -126,14 +228,15 @@ class EvaluationRequest:
         """Tell whether the engine can read everything itself."""
         return (
             self.criteria is None
-            and self.candidate.given is None
+            and all(who.given is None for who in self.candidates)
             and self.options.get("measures") is None
         )
 
     def reading(self) -> Reading:
         """Read the cases."""
         if not is_path(self.cases):
-            reading = reading_of(self.cases, self.criteria, self.options.get("suite", ""))
+            name, columns = self.options.get("suite", ""), self.options.get("columns")
+            reading = reading_of(self.cases, self.criteria, name, columns)
         else:
             settings = self.options.suite(Path(os.fspath(self.cases)))
             reading = reading_on_file(settings, self.criteria)
@@ -142,9 +245,11 @@ class EvaluationRequest:
             reading = replace(reading, suite=suite)
         return reading
 
-    def settings(self, path: Path, reading: Reading | None = None) -> RunSettings:
-        """Return the settings of the run."""
-        options, who = self.options, self.candidate
+    def settings(self, who: Chosen, path: Path, reading: Reading | None) -> RunSettings:
+        """Return the settings of the run of a candidate."""
+        options = self.options
+        if (name := options.get("name")) and len(self.candidates) > 1:
+            raise UsageError(f"name={name!r} is for one run, and there are several candidates")
         given = None
         if who.given is not None and reading is not None:
             given = given_answers(who.given, reading.suite, options.get("name", ""))
@@ -163,6 +268,7 @@ class EvaluationRequest:
             repeat_label=token_hex(4) if fresh else options.get("again", ""),
             unknown_candidate=bool(who.unknown) and not fresh and not options.get("again"),
             name=options.get("name", ""),
+            prompts=options.prompts,
             executor=options.executor,
             sandbox=options.sandbox,
             interval=options.get("interval", "bounded"),
@@ -172,6 +278,16 @@ class EvaluationRequest:
             bulk=options.get("bulk"),
             max_unscored=options.max_unscored,
         )
+
+
+def _completed(who: Chosen, options: ReadOptions) -> Chosen:
+    """Return a candidate with the headers and the parameters that options give it."""
+    if header := options.get("header"):
+        who = _with_headers(who, header)
+    if who.agent is not None and (more := options.get("agent_option")):
+        agent = Spec(name=who.agent.name, params={**who.agent.params, **more})
+        who = replace(who, agent=agent)
+    return who
 
 
 def _with_earlier(settings: RunSettings, store: "OpenStore") -> RunSettings:

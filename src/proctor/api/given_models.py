@@ -49,7 +49,7 @@ class FunctionModel(Model):
             result = work() if is_async(self.function) else await in_own_thread(work)
             if isawaitable(result):
                 result = await result
-            return Reply(text=text_of(result, self.name), finish="stop")
+            return Reply(text=_said(result, self.name), finish="stop")
         except ProctorError:
             raise
         except Exception as error:
@@ -57,6 +57,18 @@ class FunctionModel(Model):
 
     async def check(self) -> None:
         """Do nothing: a function is always there."""
+
+
+def _said(result: Any, name: str) -> str | None:
+    """Return what a function said; a bare yes or no, or a truth, is a verdict."""
+    reason = ""
+    if isinstance(result, tuple) and len(result) == 2:
+        result, reason = result[0], str(result[1])
+    if isinstance(result, str) and result.strip().lower() in ("yes", "no"):
+        result = result.strip().lower() == "yes"
+    if isinstance(result, bool):
+        result = {"reason": reason, "result": "yes" if result else "no"}
+    return text_of(result, name)
 
 
 def choice_of(

@@ -1,7 +1,9 @@
 """Objects of a program, such as scorers and models, as the names that the engine knows them by."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from proctor import registry
@@ -11,6 +13,7 @@ from proctor.contracts.scorer import Scorer
 from proctor.core.fingerprint import is_plain, plain
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
+from proctor.suggestions import suggest
 
 ACriterion = str | Mapping[str, Any] | Scorer | type[Scorer] | Callable[..., Any]
 """A criterion: a scorer, its name, a mapping as in a suite, or a function of the output."""
@@ -80,10 +83,21 @@ def written_criteria(given: Any) -> Json:
     if given is None or is_one(given):
         return written_criterion(given)
     if isinstance(given, Sequence | set | frozenset):
-        return [written_criterion(one) for one in given]
+        return _with_own_ids([written_criterion(one) for one in given])
     raise UsageError(
         f"criteria are scorers, names of scorers, functions or mappings, not {given!r:.80}"
     )
+
+
+def _with_own_ids(criteria: list[Json]) -> list[Json]:
+    """Tell apart objects of the same name, such as two lambdas."""
+    seen: Counter[str] = Counter()
+    for one in criteria:
+        if isinstance(one, dict) and "id" in one:
+            seen[one["id"]] += 1
+            if seen[one["id"]] > 1:
+                one["id"] = f"{one['id']}-{seen[one['id']]}"
+    return criteria
 
 
 def is_one(given: Any) -> bool:
@@ -94,7 +108,14 @@ def is_one(given: Any) -> bool:
 def written_criterion(given: Any) -> Json:
     """Write one criterion as a suite's file would."""
     if isinstance(given, str):
-        return {given: True} if given in registry.names("scorer") else given
+        known = registry.names("scorer")
+        # Any other text is what the answer must contain, unless it is a name with a slip in it.
+        if given not in known and get_close_matches(given, known, 1, cutoff=0.8):
+            raise UsageError(
+                f"there is no scorer {given!r} ({suggest(given, known)}; a text that answers must"
+                f" contain is {{'contains': {given!r}}})"
+            )
+        return {given: True} if given in known else given
     if isinstance(given, Mapping):
         return _written_mapping(given)
     if given is None or isinstance(given, bool | int | float):
@@ -103,7 +124,10 @@ def written_criterion(given: Any) -> Json:
     spec = spec_of("scorer", scorer)
     criterion: dict[str, Json] = {"scorer": spec.name, "with": dict(spec.params)}
     if spec.name.startswith(registry.LENT):
-        criterion |= {"metric": label_of(scorer)}
+        label = label_of(scorer)
+        criterion |= {"metric": label}
+        if label not in registry.names("scorer"):
+            criterion |= {"id": label}
     return criterion
 
 

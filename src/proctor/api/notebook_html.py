@@ -9,12 +9,21 @@ from proctor.reports.reasons import one_line
 if TYPE_CHECKING:
     from proctor.api.case_views import CaseView
     from proctor.contracts.report import RunView
-    from proctor.core.run import Group
+    from proctor.core.run import Group, Totals
     from proctor.engine.compare.results import CasePair
 
 SHOWN = 20
 """How many cases are listed."""
 LONGEST = 120
+
+
+def rates_html(runs: "Iterable[tuple[str, Totals, str]]") -> str:
+    """Return the rates of several runs, each with its name and status, in one table."""
+    rows = (
+        (name, _percent(totals.rate), _ends(totals.interval), status, totals.cases)
+        for name, totals, status in runs
+    )
+    return _table(("Run", "Rate", "Interval 95%", "Status", "Cases"), rows)
 
 
 def run_html(view: "RunView", cases: "Sequence[CaseView]") -> str:

@@ -1,16 +1,18 @@
 """Options of an evaluation from Python: those of the command line, by the same names."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from proctor.api.given_models import AModel, choice_of
 from proctor.api.stores import RunOfStore, StorePlace
+from proctor.api.tables import AnyAnswers
+from proctor.contracts.measure import Measure
 from proctor.contracts.model import ModelChoice
 from proctor.core.exchange import Sampling
-from proctor.core.suite import Spec
+from proctor.core.suite import CandidatePrompt, Spec
 from proctor.engine.run.settings import (
     MAX_UNSCORED,
     CallSettings,
@@ -20,6 +22,12 @@ from proctor.engine.run.settings import (
 )
 from proctor.errors import UsageError
 from proctor.suggestions import LOOSELY, suggest
+
+if TYPE_CHECKING:
+    from proctor.contracts.agent import Agent
+
+AMeasure = str | Mapping[str, Any] | Measure | type[Measure]
+"""A measure: its name, a mapping as in a suite, or an object."""
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -32,7 +40,15 @@ class EvaluateOptions(TypedDict, total=False):
     name: str
     suite: str
     """What cases in memory are called together."""
-    measures: Any
+    columns: Mapping[str, str]
+    """What columns of a table, or keys of mappings, are here: ``{"frage": "ask"}``."""
+    model: AModel | Sequence[AModel]
+    """The candidate, as on the command line; several make a run each."""
+    agent: "str | Agent | Callable[..., Any]"
+    answers: str | Path | AnyAnswers
+    prompt: str | CandidatePrompt | Sequence[str | CandidatePrompt] | Mapping[str, str]
+    """Prompts by name or file, or as templates: ``{"short": "Be brief. {{ ask }}"}``."""
+    measures: AMeasure | Sequence[AMeasure]
     judge: AModel | Sequence[AModel]
     panel: Literal["mean", "median", "majority"]
     judge_repeats: int
@@ -68,6 +84,7 @@ class EvaluateOptions(TypedDict, total=False):
     """Dollars per million tokens in and out, by the name of the model."""
     prices: str | Path | Mapping[str, tuple[float, float] | str]
     """A JSON file of prices, or prices themselves."""
+    batch: bool
     offline: bool
     record: str | Path
     stop_when: str
@@ -88,6 +105,7 @@ class EvaluateOptions(TypedDict, total=False):
 _SYNONYMS: Mapping[str, str] = {
     "judges": "judge", "gates": "gate", "headers": "header",
     "agent_options": "agent_option", "dialect_options": "dialect_option", "n": "attempts",
+    "models": "model", "prompts": "prompt",
     "repeats": "attempts", "epochs": "attempts", "max_concurrency": "concurrency",
 }  # fmt: skip
 
@@ -125,6 +143,20 @@ class ReadOptions:
         """Return how the candidate is sampled."""
         names = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
         return Sampling(**{name: self.get(name) for name in names})
+
+    @property
+    def prompts(self) -> tuple[str | CandidatePrompt, ...]:
+        """Return the prompts: those of the suite and of files by name, templates as they are."""
+        given = self.get("prompt", ())
+        if isinstance(given, Mapping):
+            return tuple(CandidatePrompt(name=str(k), text=str(v)) for k, v in given.items())
+        several = (given,) if isinstance(given, str | CandidatePrompt) else tuple(given)
+        return tuple(
+            CandidatePrompt(name=f"prompt-{number}", text=one)
+            if isinstance(one, str) and ("{{" in one or "\n" in one)
+            else one
+            for number, one in enumerate(several, 1)
+        )
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -192,6 +224,7 @@ class ReadOptions:
             prices=dict(_price(name, value) for name, value in self._prices()),
             price_file=self._price_file,
             offline=self.get("offline", False),
+            batch=self.get("batch", False),
             record=None if record is None else Path(record),
         )
 

@@ -1,8 +1,9 @@
 """Runs as tables: rows of plain values, DataFrames and Arrow tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from proctor.core.attempt import Attempt
 from proctor.errors import MissingResource
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ class Table(Protocol):
     @property
     def shape(self) -> Any:
         """Return the number of rows and columns."""
+
+
+AnAnswer = str | Attempt | Mapping[str, Any] | Sequence[str] | None
+"""An answer: a text, a mapping with it, an Attempt, or a list of attempts."""
+AnyAnswers = Mapping[str, Any] | Sequence[AnAnswer] | Table
+"""Answers: by the ids of cases, in their order, or as a table."""
 
 
 def attempt_rows(cases: "Iterable[CaseView]") -> list[dict[str, Any]]:

@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from proctor.api.evaluate import evaluate
+from proctor.api.evaluate import evaluate_all
 
 if TYPE_CHECKING:
     from proctor.api.results import RunResult
+    from proctor.api.several_runs import Runs
 
 LIMITS = ("min_rate", "min_rate_low")
 SHOWN = 10
 """How many cases short of full marks are shown."""
 
 
-def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult]":
+def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult | Runs]":
     """Return ``evaluate`` with the options of the session and of the test's marker."""
     marker = request.node.get_closest_marker("proctor")
     marked = {} if marker is None else dict(marker.kwargs)
@@ -24,13 +25,14 @@ def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult
     limits = {name: marked.pop(name) for name in LIMITS if name in marked}
     defaults = {**_session_options(request.config), **marked}
 
-    def run(cases: Any, candidate: Any = None, **options: Any) -> "RunResult":
+    def run(cases: Any, candidate: Any = None, **options: Any) -> "RunResult | Runs":
         if candidate is None:
             candidate = _session_candidate(request.config)
-        found = evaluate(cases, candidate, **{**defaults, **options})
-        if missed := missed_limits(found.rate, found.interval, limits):
-            pytest.fail(f"{missed}\n\n{_shown(found)}", False)
-        return found
+        runs = evaluate_all(cases, candidate, **{**defaults, **options})
+        for found in runs:
+            if missed := missed_limits(found.rate, found.interval, limits):
+                pytest.fail(f"{missed}\n\n{_shown(found)}", False)
+        return runs[0] if len(runs) == 1 else runs
 
     return run
 

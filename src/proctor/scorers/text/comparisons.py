@@ -3,10 +3,10 @@
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isclose
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
@@ -211,6 +211,12 @@ class ExactMatch(TextScorer):
         return text.casefold() if self.ignore_case else text
 
 
+if TYPE_CHECKING:  # what people write
+    Texts = str | Sequence[str]
+else:
+    Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
 @dataclass(frozen=True)
 class Contains(TextScorer):
     """Pass when the answer contains all of the texts, or any of them, and ``none`` of others.
@@ -223,11 +229,11 @@ class Contains(TextScorer):
     columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
 
-    texts: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    texts: Texts = ()
     all: bool | Literal["references"] = True
     any: Literal["references"] | None = None
     ignore_case: bool = False
-    none: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    none: Texts = ()
     """Texts that the answer may not contain."""
 
     def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
@@ -267,11 +273,11 @@ class Contains(TextScorer):
 
     @property
     def _texts(self) -> tuple[str, ...]:
-        return (self.texts,) if isinstance(self.texts, str) else self.texts
+        return (self.texts,) if isinstance(self.texts, str) else tuple(self.texts)
 
     @property
     def _none(self) -> tuple[str, ...]:
-        return (self.none,) if isinstance(self.none, str) else self.none
+        return (self.none,) if isinstance(self.none, str) else tuple(self.none)
 
     def _finds(self, output: str, text: str) -> bool:
         return find_text(output, text, ignore_case=self.ignore_case) is not None
