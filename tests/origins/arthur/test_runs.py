@@ -147,7 +147,22 @@ def test_a_name_is_used_once(tmp_path: Path) -> None:
     suite.run("x", candidate_output_list=REFERENCES)
     for save in (True, False):
         with pytest.raises(UserValueError, match="has a run 'x' already"):
-            suite.run("x", candidate_output_list=REFERENCES, save=save)
+            suite.run("x", candidate_output_list=REFERENCES[::-1], save=save)
+        with pytest.raises(UserValueError, match="has a run 'x' already"):
+            suite.run("x", candidate_output_list=REFERENCES, save=save, model_name="other")
+
+
+def test_a_notebook_may_be_run_from_the_top_again(tmp_path: Path) -> None:
+    contexts = [["passage"], [], ["one", "two"]]
+    found = [
+        quiz(tmp_path).run(
+            "x", candidate_output_list=["A", None, "C"], context_list=contexts, model_name="m"
+        )
+        for _ in range(2)
+    ]
+    assert found[0].scores == found[1].scores
+    assert found[0].id == found[1].id
+    assert quiz(tmp_path).runs == ["x"]
 
 
 def test_saving_later(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """Test runs: candidate outputs with their scores, in memory and in the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
 
 from proctor.contracts.archive import KeptRun
-from proctor.core.attempt import AttemptStatus
+from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.run import CaseResult, Run, Summary
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json, Suite
@@ -152,6 +152,14 @@ class TestRun:
     def signature(self) -> str:
         """Return every choice that could move the numbers, in a line."""
         return self._run.signature
+
+    def is_made_of(self, attempts: Sequence[Attempt], metadata: Mapping[str, str]) -> bool:
+        """Tell whether these are the outputs of the run, made by the same model."""
+        own = [(one.attempt.output, one.attempt.notes.get("context") or []) for result in
+               self._results for one in result.attempts]  # fmt: skip
+        given = [(one.output, one.notes.get("context") or []) for one in attempts]
+        described = {name: text for name in METADATA if (text := self._metadata(name))}
+        return own == given and described == dict(metadata)
 
     def save(self) -> UUID:
         """Store a run that was made with ``save=False``, and return its id."""

@@ -293,12 +293,16 @@ class TestSuite:
     def _score(self, request: ScoringRequest, outputs: Outputs) -> TestRun:
         if problem := name_problem(request.name):
             raise UserValueError(problem)
-        if request.name in self.runs:
-            raise UserValueError(
-                f"the suite {self.name!r} has a run {request.name!r} already (fix: choose another"
-                " name, or remove it with `proctor delete`)"
-            )
         attempts = attempts_of(outputs, self._suite)
+        if request.name in self.runs:
+            # A notebook that is run again from the top gets the run that it made.
+            stored = self.test_run(request.name)
+            if stored.is_made_of(attempts, request.metadata):
+                return stored
+            raise UserValueError(
+                f"the suite {self.name!r} has a run {request.name!r} already, of other outputs"
+                " (fix: choose another name, or remove it with `proctor delete`)"
+            )
         method = METHODS.get(self.scoring_method)
         if method is not None and method.requires_context:
             noted = zip(self._suite.cases, attempts, strict=True)
