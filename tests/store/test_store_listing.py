@@ -179,3 +179,16 @@ def test_tags_and_histogram(filled: Store) -> None:
     assert filled.listing.tags("none") == []
     assert filled.listing.histogram("r", 4) == [2, 3, 2, 1]
     assert filled.listing.histogram("none", 4) == [0, 0, 0, 0]
+
+
+def test_cases_are_counted_after_a_cursor_and_up_to_a_limit(filled: Store) -> None:
+    count = filled.listing.count
+    assert count("r", ListingQuery()) == 10
+    assert count("r", ListingQuery(), 3) == 4
+    assert count("r", ListingQuery(status="failed")) == 7
+    assert count("r", ListingQuery(sort="value", after=Cursor(0.5, 4))) == 4
+    assert count("r", ListingQuery(sort="value", descending=True, after=Cursor(0.5, 4))) == 5
+    kinds = filled.listing.kinds("r")
+    assert (dict(kinds.by_status), kinds.failed, kinds.cases) == (
+        {"scored": 8, "unscored": 2}, 7, 10,
+    )  # fmt: skip

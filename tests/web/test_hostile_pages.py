@@ -16,7 +16,7 @@ from proctor.web.app import make_app
 NUMBERS = range(30)
 STATIC = Path(proctor.web.__file__).parent / "static"
 OWN_SCRIPTS = {f"/static/{script.name}" for script in STATIC.glob("*.js")}
-OWN_PICTURES = {"interval", "delta", "chart", "trend", "spark"}
+OWN_PICTURES = {"interval", "timeline", "delta", "chart", "trend", "spark"}
 
 
 class Outline(HTMLParser):

@@ -28,7 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
 
 
 def rows(page: Any) -> list[str]:
-    found: list[str] = page.locator("table.cases tbody a").all_inner_texts()
+    found: list[str] = page.locator("table.cases td.id a").all_inner_texts()
     return found
 
 
@@ -52,8 +52,8 @@ def test_filter_sort_and_pages(page: Any) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("where="))
     assert rows(page) == ["c57", "c59"]
-    page.locator("th a").first.click()
-    page.locator("th a").first.click()
+    page.locator("th a").nth(1).click()
+    page.locator("th a").nth(1).click()
     page.wait_for_url(re.compile("order=down"))
     assert rows(page) == ["c59", "c57"]
 
@@ -96,11 +96,16 @@ def test_a_phone_needs_no_sideways_scrolling(page: Any, path: str) -> None:
 
 def test_progress_moves_by_itself(page: Any, place: str) -> None:
     page.goto("/runs/going")
-    bar = page.locator("progress")
+    bar = page.get_by_label("Answers")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("0", str(CASES))
+    keys = {"fits": "new-1-0-fits"}
     with Store.open(place) as store:
-        store.attempts.link("going", [RunAttempt(position=0, index=0, attempt_key="none")])
+        store.attempts.link(
+            "going", [RunAttempt(position=1, index=0, attempt_key="new-1-0", score_keys=keys)]
+        )
     sync_api.expect(bar).to_have_attribute("value", "1", timeout=30_000)
+    sync_api.expect(page.locator('[data-show="rate"]')).to_have_text("100.0%", timeout=30_000)
+    assert page.locator(".latest li").all_inner_texts() == ["✓ 100% c01 so"]
     with Store.open(place) as store:
         store.runs.save(replace(store.runs.get("going"), status=RunStatus.INCOMPLETE))
     sync_api.expect(bar).to_have_count(0, timeout=30_000)

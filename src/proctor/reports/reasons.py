@@ -34,7 +34,7 @@ def reasons(result: CaseResult) -> list[str]:
 
 def formula(case: Case, item: AttemptResult) -> str:
     """Write out how the points of an attempt became its value."""
-    parts = [f"{points:g}" for _, points, _ in shares(case, item.scores)]
+    parts = [f"{points + 0.0:g}" for _, points, _ in shares(case, item.scores)]
     total = " + ".join(parts) or "0"
     if case.min_points is not None or case.max_points is not None:
         low = "" if case.min_points is None else f", at least {case.min_points:g}"

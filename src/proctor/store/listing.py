@@ -11,6 +11,7 @@ from sqlalchemy import (
     Float,
     Select,
     and_,
+    case,
     false,
     func,
     literal,
@@ -23,7 +24,7 @@ from sqlalchemy import (
 
 from proctor.store.conditions import FIELDS, Condition, Terms
 from proctor.store.database import Database
-from proctor.store.queries import Cursor, ListingQuery
+from proctor.store.queries import FAILED, MOST_COUNTED, Cursor, KindCounts, ListingQuery
 from proctor.store.results import row_of
 from proctor.store.rows import ResultRow
 from proctor.store.runs import Homes
@@ -153,6 +154,44 @@ class Listing:
                 rows += self._database.fetch_all(part)
         return [row_of(row) for row in rows]
 
+    def count(self, run_id: str, request: ListingQuery, most: int = MOST_COUNTED) -> int:
+        """Count the cases of a list after its cursor, up to one more than the most."""
+        home = self._homes.run(run_id)
+        if home is not None:
+            from proctor.store.parts import listing
+
+            chosen = self._chosen_in_parts(run_id, home, request)
+            return min(most + 1, listing.count(home.columns, request, chosen))
+        table, counted = run_results.c, 0
+        query = select(table.position).where(
+            table.run_id == run_id, *self._conditions(run_id, request)
+        )
+        for where, _ in _stretches(request):
+            part = query.where(*where).limit(most + 1 - counted).subquery()
+            counted += self._database.count(select(func.count()).select_from(part))
+            if counted > most:
+                break
+        return counted
+
+    def kinds(self, run_id: str) -> KindCounts:
+        """Count the cases of a run by status; reads all of them once."""
+        home = self._homes.run(run_id)
+        if home is not None:
+            from proctor.store.parts import listing
+
+            return listing.kinds(home.columns)
+        table = run_results.c
+        below = func.sum(case((table.value < table.full, 1), else_=0))
+        query: Select[Any, Any] = (
+            select(table.status, func.count(), below)
+            .where(table.run_id == run_id)
+            .group_by(table.status)
+        )
+        rows = list(self._database.fetch_all(query))
+        return KindCounts(
+            {status: cases for status, cases, _ in rows}, sum(int(row[2] or 0) for row in rows)
+        )
+
     def tags(self, run_id: str) -> list[str]:
         """List the tags of a run's cases, by index lookups from one to the next."""
         home = self._homes.run(run_id)
@@ -191,6 +230,13 @@ class Listing:
         self, run_id: str, home: "RunInParts", request: ListingQuery, limit: int
     ) -> list[ResultRow]:
         from proctor.store.parts import listing
+
+        chosen = self._chosen_in_parts(run_id, home, request)
+        return listing.page_of(home.columns, request, chosen, limit)
+
+    def _chosen_in_parts(self, run_id: str, home: "RunInParts", request: ListingQuery) -> Any:
+        """Return a mask of the cases that pass the filters; None if there are none."""
+        from proctor.store.parts import listing
         from proctor.store.parts.conditions import ColumnTerms
         from proctor.store.parts.searching import SECONDS
 
@@ -201,7 +247,7 @@ class Listing:
             assert search is not None
             matches = search.mask(len(home.columns))
             chosen = matches if chosen is None else chosen & matches
-        return listing.page_of(home.columns, request, chosen, limit)
+        return chosen
 
     def _conditions(self, run_id: str, request: ListingQuery) -> list[ColumnElement[bool]]:
         table = run_results.c
@@ -211,7 +257,9 @@ class Listing:
             conditions.append(Condition(request.where, terms, self.tags(run_id)).truth())
         if request.search:
             conditions.append(self._searched(run_id, request.search))
-        if request.status:
+        if request.status == FAILED:
+            conditions.append(table.value < table.full)
+        elif request.status:
             conditions.append(table.status == request.status)
         return conditions
 

@@ -1,5 +1,6 @@
 """Queries for the cases of one run, or of two: filters, order, and where a page begins."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -7,6 +8,10 @@ from proctor.core.case_value import ValueStatus
 from proctor.store.rows import Change
 
 Sort = Literal["position", "value", "id"]
+FAILED = "failed"
+"""Instead of a status: cases with a value below their full score."""
+MOST_COUNTED = 10_000
+"""How far matching cases are counted."""
 
 
 class Cursor(NamedTuple):
@@ -25,6 +30,7 @@ class ListingQuery:
     search: str = ""
     """A text in the id, a tag, the question or an answer, ignoring case."""
     status: str = ""
+    """The status of the cases, or `FAILED`."""
     sort: Sort = "position"
     descending: bool = False
     after: Cursor | None = None
@@ -32,8 +38,25 @@ class ListingQuery:
     @property
     def rare(self) -> bool:
         """Tell whether possibly few cases match."""
-        usual = ("", ValueStatus.SCORED.value)
+        usual = ("", ValueStatus.SCORED.value, FAILED)
         return bool(self.where or self.search or self.status not in usual)
+
+    @property
+    def filters(self) -> bool:
+        """Tell whether the list may lack some of the cases."""
+        return bool(self.where.strip() or self.search or self.status)
+
+
+class KindCounts(NamedTuple):
+    """How many cases of a run are in each state, and how many have less than their full score."""
+
+    by_status: Mapping[str, int]
+    failed: int
+
+    @property
+    def cases(self) -> int:
+        """Return the number of all cases."""
+        return sum(self.by_status.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,20 +1,21 @@
 """Rendering of responses: a page in the reader's language, or the same data as JSON."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from proctor.reports.structured import clean
-from proctor.web import addresses
+from proctor.web import addresses, reading, rich_text
 from proctor.web.api.response import HtmlPage, Page, ResponseModel
-from proctor.web.highlight import visible
+from proctor.web.highlight import pieces, visible
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600
@@ -43,7 +44,7 @@ def _html(request: Request, template: str, data: Mapping[str, Any], status: int)
     def t(key: str, **values: object) -> str:
         return texts[key].format(**values) if values else texts[key]
 
-    text = _environment().get_template(f"{template}.html").render(
+    page = _environment().get_template(f"{template}.html").render(
         **data,
         t=t,
         language=language,
@@ -51,9 +52,13 @@ def _html(request: Request, template: str, data: Mapping[str, Any], status: int)
         twin=addresses.twin_of(request) if status == 200 else "",
         link=addresses,
     )  # fmt: skip
-    answer = HTMLResponse(text, status_code=status)
+    answer = HTMLResponse(page, status_code=status)
     if request.query_params.get("lang") == language:
         answer.set_cookie(COOKIE, language, max_age=YEAR, samesite="strict", httponly=True)
+    if (text_mode := request.query_params.get("text")) in reading.CHOICES:
+        answer.set_cookie(
+            reading.COOKIE, str(text_mode), max_age=YEAR, samesite="strict", httponly=True
+        )
     return answer
 
 
@@ -91,6 +96,42 @@ def number(value: float | None, digits: int = 4) -> str:
         return f"{value:,.0f}"
     shown = f"{value:.{digits}g}"
     return "0" if float(shown) == 0 else shown
+
+
+def marked(text: str, words: Sequence[str]) -> str | Markup:
+    """Return a text with some words marked, in upper or lower case."""
+    wanted = [word for word in words if word.strip()]
+    if not wanted:
+        return text
+    found = [
+        match.span()
+        for word in wanted
+        for match in re.finditer(re.escape(word), text, re.IGNORECASE)
+    ]
+    shown = (
+        Markup("<mark>{}</mark>").format(visible(piece["text"]))
+        if piece["hit"]
+        else escape(visible(piece["text"]))
+        for piece in pieces(text, found, most=None)
+    )
+    return Markup("").join(shown)
+
+
+def rich(text_pieces: Sequence[Mapping[str, Any]]) -> Markup | None:
+    """Return a text in pieces as rendered HTML; None where it is cut, or says the same as it is."""
+    if any(piece["more"] for piece in text_pieces):
+        return None
+    return rich_text.rendered("".join(piece["text"] for piece in text_pieces))
+
+
+def length(text_pieces: Sequence[Mapping[str, Any]]) -> int:
+    """Return the number of characters of a text in pieces."""
+    return sum(len(piece["text"]) + piece["more"] for piece in text_pieces)
+
+
+def in_colours(text_pieces: Sequence[Mapping[str, Any]], language: str) -> Markup:
+    """Return code in pieces with its words coloured."""
+    return rich_text.coloured(visible("".join(piece["text"] for piece in text_pieces)), language)
 
 
 def place(share: float) -> str:
@@ -170,6 +211,10 @@ def _environment() -> Environment:
         "percent": percent,
         "percent_short": percent_short,
         "place": place,
+        "marked": marked,
+        "rich": rich,
+        "length_of": length,
+        "in_colours": in_colours,
         "seconds": seconds_long,
         "local": local_moment,
         "number": number,

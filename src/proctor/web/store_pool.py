@@ -75,6 +75,8 @@ class StorePool:
         for store in (*[None] * (FEW - 1), first):
             self._free.put(store)
         self.page_cache = PageCache()
+        self.live: dict[str, Any] = {}
+        """What is known of runs in progress, by id."""
         self.indexer = Indexer(lambda: Store.open(url, create=False))
 
     @contextmanager

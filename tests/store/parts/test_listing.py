@@ -53,14 +53,19 @@ def test_both_homes_list_the_same(store: Store) -> None:
     queries += [{"where": "odd == '0'", "sort": sort, "descending": descending}
                 for sort in ("position", "value", "id") for descending in (False, True)]  # fmt: skip
     queries += [{"sort": sort} for sort in ("value", "id")]
-    queries += [{"status": status} for status in ("scored", "error", "unscored")]
+    queries += [{"status": status} for status in ("scored", "error", "unscored", "failed")]
     queries += [{"search": words} for words in ("ANSWER 1", "c2", "odd: 1", "17?", "user", "nope")]
     in_rows = [pages(store, **query) for query in queries]
-    about = store.listing.tags("r1"), store.listing.histogram("r1", 7)
+    about = store.listing.tags("r1"), store.listing.histogram("r1", 7), store.listing.kinds("r1")
+    counts = [store.listing.count("r1", ListingQuery(**query)) for query in queries]
+    assert counts == [len(rows) for rows in in_rows]
+    assert about[2].cases == len(in_rows[0])
     assert move_to_parts(store, "r1", cases=9) == 3
     for query, wanted in zip(queries, in_rows, strict=True):
         assert pages(store, **query) == wanted, query
-    assert (store.listing.tags("r1"), store.listing.histogram("r1", 7)) == about
+        assert store.listing.count("r1", ListingQuery(**query)) == len(wanted), query
+    moved = store.listing.tags("r1"), store.listing.histogram("r1", 7), store.listing.kinds("r1")
+    assert moved == about
     assert any(in_rows)
 
 

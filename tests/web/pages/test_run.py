@@ -9,7 +9,10 @@ from starlette.exceptions import HTTPException
 
 from proctor.errors import UsageError
 from proctor.store.queries import Cursor
-from proctor.web.pages.run import _cursor, _wheres, run
+from proctor.web.pages.case import show_case
+from proctor.web.pages.case_list import CaseList, tag_links
+from proctor.web.pages.case_list import read_cursor as _cursor
+from proctor.web.pages.run import run
 
 Asked = Any
 
@@ -100,10 +103,58 @@ def test_the_column_that_is_sorted_by_is_turned_around(asked: Asked) -> None:
 
 def test_a_tag_that_no_expression_can_name_has_no_links(asked: Asked, page_pool: Any) -> None:
     with page_pool.lend() as store:
-        stored = store.runs.get("new")
+        case_list = CaseList.of(asked("/runs/new", "sort=id"), store.runs.get("new"))
     groups = {"kind": {"it's": 1}, "two words": {"a": 1}, "class": {"a": 1}}
-    assert _wheres(stored, "two words", groups) == {}
-    assert _wheres(stored, "class", groups) == {}
-    ((value, link),) = _wheres(stored, "kind", groups).items()
+    links = tag_links(case_list, groups, groups)
+    assert (links["two words"], links["class"]) == ({}, {})
+    ((value, link),) = links["kind"].items()
     assert value == "it's"
-    assert parse_qs(urlsplit(link).query) == {"where": ['kind == "it\'s"']}
+    assert parse_qs(urlsplit(link).query) == {"sort": ["id"], "where": ['kind == "it\'s"']}
+
+
+def test_rows_say_what_was_asked_and_answered_and_why_it_failed(asked: Asked) -> None:
+    rows = {case.id: case for case in shown(asked).data.cases}
+    assert (rows["a"].question, rows["a"].answer, rows["a"].reason) == ("a?", "say a", "")
+    assert rows["d"].reason == "fits 0 of 1: because"
+    assert rows["e"].reason == "gone"
+
+
+@pytest.mark.parametrize(
+    ("query", "listed"),
+    [("", 5), ("status=failed", 1), ("status=error", 1), ("where=value+%3D%3D+1", 3),
+     ("where=value+%3D%3D+1&status=failed", 0)],
+)  # fmt: skip
+def test_cases_are_counted_by_kind_and_as_listed(asked: Asked, query: str, listed: int) -> None:
+    counts = shown(asked, query).data.counts
+    assert (counts.cases, counts.failed, counts.error, counts.unscored) == (5, 1, 1, 0)
+    assert counts.listed == listed
+
+
+def test_an_address_names_the_columns(asked: Asked) -> None:
+    assert shown(asked, "column=tags&column=answer").data.asked.columns == ["tags", "answer"]
+    with pytest.raises(UsageError, match="column must be one of: question"):
+        shown(asked, "column=colour")
+
+
+@pytest.mark.parametrize(
+    ("query", "case", "before", "after", "number"),
+    [
+        ("", "b", "a", "c", 2),
+        ("order=down", "b", "c", "a", 4),
+        ("where=value+%3D%3D+1", "b", "a", "c", 2),
+        ("where=value+%3D%3D+1", "c", "b", None, 3),
+        ("sort=value&order=down", "c", None, "b", 1),
+        ("sort=value", "d", "e", "a", 2),
+        ("sort=id&order=down&status=failed", "d", None, None, 1),
+    ],
+)
+def test_a_case_knows_its_neighbours_in_the_list(
+    asked: Asked, query: str, case: str, before: str | None, after: str | None, number: int
+) -> None:
+    page = show_case(asked(f"/runs/new/cases/{case}", query, run="new", case=case))
+    data = page.data
+    paths = [link and urlsplit(link) for link in (data["before"], data["after"])]
+    assert [path and path.path[-1] for path in paths] == [before, after]
+    assert all(path.query == query for path in paths if path)
+    assert data["listed"]["number"] == number
+    assert urlsplit(data["back"]).query == query

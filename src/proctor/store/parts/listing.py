@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.store.parts.columns import COLUMNS, ResultColumns
 from proctor.store.parts.conditions import ColumnTerms
+from proctor.store.queries import FAILED, KindCounts
 from proctor.store.rows import ResultRow
 
 if TYPE_CHECKING:
@@ -18,12 +19,42 @@ def page_of(
     results: ResultColumns, request: "ListingQuery", chosen: "Array | None", limit: int
 ) -> list[ResultRow]:
     """Return a page of rows, of all cases or of those that are chosen by a mask."""
+    return results.rows(_places(results, request, chosen)[:limit].tolist())
+
+
+def count(results: ResultColumns, request: "ListingQuery", chosen: "Array | None") -> int:
+    """Count the cases of a list after its cursor."""
+    return len(_places(results, request, chosen))
+
+
+def kinds(results: ResultColumns) -> KindCounts:
+    """Count the cases by status, and those below their full score."""
+    import numpy as np
+
+    codes = results.status.codes
+    counts = np.bincount(codes[codes >= 0], minlength=len(results.status.names))
+    by_status = dict(zip(results.status.names, counts.tolist(), strict=True))
+    return KindCounts(
+        {name: cases for name, cases in by_status.items() if cases}, int(_failed(results).sum())
+    )
+
+
+def _failed(results: ResultColumns) -> "Array":
+    """Return which cases have a value below their full score."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return np.asarray(results.value < results.full, dtype=bool)
+
+
+def _places(results: ResultColumns, request: "ListingQuery", chosen: "Array | None") -> "Array":
+    """Return the positions of a list after its cursor, in order."""
     places = _in_order(results, request)
     if chosen is not None:
         places = places[chosen[places]]
     if request.after is not None:
         places = places[_begin(results, request, places, request.after) :]
-    return results.rows(places[:limit].tolist())
+    return places
 
 
 def where(
@@ -35,7 +66,9 @@ def where(
     masks = []
     if request.where.strip():
         masks.append(Condition(request.where, terms, tags).truth())
-    if request.status:
+    if request.status == FAILED:
+        masks.append(_failed(results))
+    elif request.status:
         masks.append(results.status.mask(lambda status: status == request.status))
     return terms.all_of(masks) if masks else None
 

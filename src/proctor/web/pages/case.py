@@ -11,18 +11,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from proctor.contracts.report import RunView
-from proctor.core.run import CaseResult
+from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
+from proctor.engine.run.judge_prompts import judge_messages
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
-from proctor.web.highlight import MOST
+from proctor.web.highlight import MOST, compared, pieces
 from proctor.web.lookup import or_missing, the_run
+from proctor.web.pages.case_list import CaseList, counts_of
 from proctor.web.pages.case_view import asked_result, case_view
+from proctor.web.pages.trace import chosen_step, next_error, trace_of
+from proctor.web.pages.verdicts import in_order, verdict_view
+from proctor.web.reading import raw_wanted
 from proctor.web.store_pool import opened
+
+MOST_PROMPTED = 5
+"""For how many attempts on one page the judge's prompts are written."""
 
 
 class ShownCall(ResponseModel):
@@ -113,16 +121,121 @@ def show_case(request: Request) -> CasePage | HtmlPage:
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
         place, result = placed_case(store, view, case_id)
-        around = store.results.neighbours(view.run.id, place)
         left = [file.key for item in result.attempts for file in files_left(item.attempt)]
         sizes = store.files.sizes(key for key in left if key)
-    if addresses.wants_json(request):
-        return _object(view, result, sizes)
-    full = request.query_params.get("full") == "1"
-    data = _data(view, result, around, most=None if full else MOST)
+        if addresses.wants_json(request):
+            return _object(view, result, sizes)
+        case_list = CaseList.of(request, view.run)
+        around = case_list.around(store, result, place)
+        counts = counts_of(request, store, case_list)
+    most = None if request.query_params.get("full") == "1" else MOST
+    data = _data(view, result, case_list, most=most)
     for attempt in data["case"]["attempts"]:
         _link_files(view.run.id, result.case.id, attempt, sizes)
-    return HtmlPage(template="case", data=data)
+    chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
+    _add_prompts(view, result, chosen["shown"], most=most)
+    return HtmlPage(
+        template="case",
+        data=data
+        | {
+            "before": around.before,
+            "after": around.after,
+            "back": around.back,
+            "listed": {"number": around.number, "count": counts.listed},
+            "raw": raw_wanted(request),
+            "words": [case_list.query.search] if case_list.query.search else [],
+        }
+        | chosen,
+    )
+
+
+def _shown_attempt(
+    request: Request,
+    case_list: CaseList,
+    result: CaseResult,
+    case: dict[str, Any],
+    *,
+    most: int | None,
+) -> dict[str, Any]:
+    """Choose the attempts, the step of an agent and the second attempt that the page shows."""
+    attempts = case["attempts"]
+    whole = request.query_params.get("attempt") == "all"
+    wanted = -1 if whole else addresses.whole_number(request, "attempt", -1)
+    against = addresses.whole_number(request, "against", -1)
+    indexes = [attempt["index"] for attempt in attempts]
+    chosen = wanted if wanted in indexes else _worst(result)
+    address = case_list.case(result.case.id)
+
+    def link(*pairs: tuple[str, object]) -> str:
+        query = addresses.with_query("", pairs)
+        return address + (query.replace("?", "&", 1) if "?" in address else query)
+
+    for attempt, item in zip(attempts, result.attempts, strict=True):
+        steps = trace_of(item.attempt, most=most)
+        step = chosen_step(steps, addresses.whole_number(request, "step", 0)) if steps else 0
+        pairs = [("attempt", attempt["index"])] if len(attempts) > 1 else []
+        error = next_error(steps, step)
+        attempt["trace"] = {
+            "steps": steps,
+            "chosen": step,
+            "length": sum(one["length"] + 1 for one in steps),
+            "links": {
+                one["number"]: link(*pairs, ("step", one["number"])) + "#trace" for one in steps
+            },
+            "error": link(*pairs, ("step", error)) + "#trace" if error else "",
+        }
+    same = [(name, request.query_params.get(name, "")) for name in ("attempt", "step", "full")]
+    place = indexes.index(chosen) if chosen in indexes else 0
+    few = len(attempts) == 1 or whole
+    compared_with = None
+    if against in indexes and against != chosen:
+        outputs = (result.attempts[indexes.index(one)].attempt.output for one in (against, chosen))
+        compared_with = {"index": against, "texts": compared(*outputs)}
+    return {
+        "shown": attempts if few else attempts[place : place + 1],
+        "chosen": None if few else chosen,
+        "against": compared_with,
+        "strip": [
+            {"attempt": one, "href": link(("attempt", one["index"])),
+             "diff": link(("attempt", chosen), ("against", one["index"]))}
+            for one in attempts
+        ],
+        "earlier": link(("attempt", indexes[place - 1])) if place > 0 and not few else "",
+        "later": link(("attempt", indexes[place + 1]))
+        if not few and place + 1 < len(attempts)
+        else "",
+        "all_link": link(("attempt", "all")),
+        "rendered_link": link(*same, ("text", "rendered")),
+        "raw_link": link(*same, ("text", "raw")),
+    }  # fmt: skip
+
+
+def _add_prompts(
+    view: RunView, result: CaseResult, shown: Sequence[dict[str, Any]], *, most: int | None
+) -> None:
+    """Add what the judge was shown to the verdicts of the attempts that a page shows."""
+    criteria = {criterion.id: criterion for criterion in result.case.criteria}
+    by_index = {item.attempt.index: item.attempt for item in result.attempts}
+    for attempt in shown[:MOST_PROMPTED]:
+        for score in attempt["scores"]:
+            messages = judge_messages(
+                result.case,
+                criteria[score["id"]],
+                by_index[attempt["index"]],
+                language=view.suite.language,
+            )
+            score["verdict"]["prompt"] = [
+                {"role": one.role, "text": pieces(one.content, most=most)} for one in messages
+            ]
+
+
+def _worst(result: CaseResult) -> int:
+    """Return the index of the attempt that is worth least, the first of several."""
+
+    def worth(item: AttemptResult) -> float:
+        return float("-inf") if item.value.value is None else item.value.value
+
+    return min(result.attempts, key=worth).attempt.index if result.attempts else 0
 
 
 def send_file(request: Request) -> Response:
@@ -162,12 +275,22 @@ def _link_files(
 
 
 def _data(
-    view: RunView, result: CaseResult, around: tuple[str | None, str | None], *, most: int | None
+    view: RunView, result: CaseResult, case_list: CaseList, *, most: int | None
 ) -> dict[str, Any]:
     run = view.run
-    before, after = (
-        None if case_id is None else addresses.case_link(run.id, case_id) for case_id in around
-    )
+    shown = asked_result(view.run, result)
+    case = case_view(shown, most=most)
+    judges = [str(judge["model"]) for judge in run.settings.get("judges") or ()]
+    criteria = {criterion.id: criterion for criterion in result.case.criteria}
+    for attempt, item in zip(case["attempts"], result.attempts, strict=True):
+        for score in attempt["scores"]:
+            criterion = criteria[score["id"]]
+            score["verdict"] = verdict_view(criterion, item.scores[criterion.id], judges)
+        attempt["scores"] = in_order(attempt["scores"])
+        used = item.attempt.usage
+        attempt["tokens"] = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
+        attempt["cost"] = used.get("cost")
+    whole = case_list.case(result.case.id)
     return {
         "run": {
             "id": run.id,
@@ -176,10 +299,9 @@ def _data(
             "candidate": view.candidate,
             "imported": run.imported,
         },
-        "before": before,
-        "after": after,
-        "whole": addresses.with_query(addresses.case_link(run.id, result.case.id), [("full", 1)]),
-        "case": case_view(asked_result(view.run, result), most=most),
+        "list": case_list,
+        "whole": whole + ("&" if "?" in whole else "?") + "full=1",
+        "case": case,
     }
 
 

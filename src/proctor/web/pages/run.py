@@ -1,26 +1,22 @@
 """The page of a run: its numbers, what did not count, and a table of its cases."""
 
-import json
 from collections.abc import Mapping
-from itertools import islice
-from keyword import iskeyword
-from typing import Any, Literal, cast
+from dataclasses import replace
+from typing import Any
 
 from pydantic import Field
 from starlette.requests import Request
 
-from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run, RunStatus
 from proctor.engine.run.later_findings import with_later_findings
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
-from proctor.reports.structured import tag_object, to_object
+from proctor.reports.structured import to_object
 from proctor.reports.tabular import early_note
-from proctor.store.queries import Cursor, ListingQuery, Sort
-from proctor.store.rows import ResultRow
+from proctor.store.queries import ListingQuery
 from proctor.store.store import Store
-from proctor.web.addresses import one_of, run_link, whole_number, with_query
-from proctor.web.api.endpoint import RUN, Endpoint, Operation, choice, text, whole
+from proctor.web.addresses import whole_number
+from proctor.web.api.endpoint import RUN, Endpoint, Operation, choice, several, text, whole
 from proctor.web.api.response import (
     Interval,
     ListedRun,
@@ -28,17 +24,28 @@ from proctor.web.api.response import (
     Progress,
     ResponseModel,
     Searched,
-    Tag,
-    ValueState,
 )
 from proctor.web.lookup import listed_run, the_run
+from proctor.web.pages.case_list import (
+    COLUMNS,
+    MOST,
+    SIZE,
+    SORTS,
+    STATUSES,
+    USUAL,
+    CaseList,
+    ListCounts,
+    ListedCase,
+    RunAsked,
+    counts_of,
+    rows_with_texts,
+    tag_links,
+)
 from proctor.web.pages.home import progress_of
+from proctor.web.pages.live import LiveNumbers, live_numbers
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened
 
-SORTS = ("position", "value", "id")
-STATUSES = ("", *(status.value for status in ValueStatus))
-SIZE, MOST = 50, 500
 MOST_ROWS = 50
 """How many rows of one breakdown the page shows; the JSON has all."""
 
@@ -127,31 +134,6 @@ class RunAbout(ListedRun):
     )
 
 
-class ListedCase(ResponseModel):
-    """The result of a case in a list."""
-
-    id: str
-    position: int
-    status: ValueState
-    value: float | None
-    full: float
-    low: float
-    high: float
-    spread: float
-    tags: dict[str, Tag]
-
-
-class RunAsked(ResponseModel):
-    """The filters and order of the list of cases."""
-
-    where: str
-    q: str
-    status: str
-    sort: Sort
-    order: Literal["up", "down"]
-    after: str
-
-
 class RunNumbers(ResponseModel):
     """A run's numbers, as `proctor report --format json` writes them."""
 
@@ -179,10 +161,13 @@ class RunNumbers(ResponseModel):
 class RunPage(RunNumbers):
     """A run's numbers, and a page of its cases."""
 
+    judges: list[str] = Field(description="the models that judged")
     progress: Progress | None
+    live: LiveNumbers | None = Field(description="the numbers so far of a run in progress")
     problem: str = Field(description="what is wrong with the filter; the status is then 400")
     search: Searched | None
     tags: list[str]
+    counts: ListCounts
     cases: list[ListedCase]
     asked: RunAsked
     next: str | None = Field(description="the address of the next page")
@@ -190,40 +175,82 @@ class RunPage(RunNumbers):
 
 def run(request: Request) -> Page[RunPage]:
     """Return a run's numbers and the requested page of its cases."""
-    listing_query, size = _listing_query(request), whole_number(request, "size", SIZE)
+    size = whole_number(request, "size", SIZE)
     if not 1 <= size <= MOST:
         raise UsageError(f"size must be between 1 and {MOST}")
-    problem = ""
+    problem, live = "", None
     with opened(request) as store:
         stored_run = the_run(store, request)
+        case_list = CaseList.of(request, stored_run)
         numbers = _numbers(store, stored_run)
         progress = progress_of(store, stored_run) if stored_run.status.is_unfinished else None
+        search = searched(request, store, stored_run, case_list.query.search)
+        tags = store.listing.tags(stored_run.id)
         try:
-            rows = store.listing.page(stored_run.id, listing_query, size + 1)
+            rows = store.listing.page(stored_run.id, case_list.query, size + 1)
+            counts = counts_of(request, store, case_list)
         except UsageError as error:
             rows, problem = [], str(error)
-        search = searched(request, store, stored_run, listing_query.search)
-        tags = store.listing.tags(stored_run.id)
+            everything = replace(case_list, query=ListingQuery())
+            counts = counts_of(request, store, everything).model_copy(update={"listed": 0})
+        cases = rows_with_texts(store, stored_run, rows[:size])
+        if stored_run.status.is_unfinished and numbers["totals"] is None:
+            live = live_numbers(request, store, stored_run)
     more = len(rows) > size
     data = RunPage(
         **numbers,
+        judges=_judges(stored_run),
         progress=progress,
+        live=live,
         problem=problem,
         search=search,
         tags=tags,
-        cases=[_case(row) for row in rows[:size]],
-        asked=_shown_query(request, listing_query),
-        next=_next(request, stored_run, rows[size - 1], listing_query) if more else None,
+        counts=counts,
+        cases=cases,
+        asked=case_list.asked(),
+        next=case_list.next_page(rows[size - 1]) if more else None,
     )
     only_page = {
-        "sorts": {name: _sorted(request, stored_run, listing_query, name) for name in SORTS},
-        "first_page": with_query(run_link(stored_run.id), _query_pairs(request, "after"))
-        + "#cases",
-        "wheres": {tag: _wheres(stored_run, tag, data.groups) for tag in tags},
+        "sorts": {name: case_list.sorted_by(name) for name in SORTS},
+        "list": case_list,
+        "words": [case_list.query.search] if case_list.query.search else [],
+        "first_page": case_list.link() + "#cases",
+        "wheres": tag_links(case_list, tags, data.groups),
         "statuses": STATUSES[1:],
+        "all_columns": COLUMNS,
+        "usual": case_list.columns == USUAL,
         "most_rows": MOST_ROWS,
+        "seconds": _seconds(stored_run),
+        "costs": _costs(data.usage),
     }
     return Page(template="run", data=data, status=400 if problem else 200, only_page=only_page)
+
+
+def live(request: Request) -> LiveNumbers:
+    """Return the numbers so far of a run in progress, and the cases that were graded last."""
+    with opened(request) as store:
+        return live_numbers(request, store, the_run(store, request))
+
+
+def _judges(stored_run: Run) -> list[str]:
+    return [str(judge["model"]) for judge in stored_run.settings.get("judges") or ()]
+
+
+def _seconds(stored_run: Run) -> float | None:
+    """Return how long a run took; None while it has no end."""
+    if stored_run.finished is None or not stored_run.started:
+        return None
+    return max(0.0, stored_run.finished - stored_run.started)
+
+
+def _costs(usage: Mapping[str, Any]) -> dict[str, float]:
+    """Return the cost of each role, where prices are known."""
+    roles = ((name, usage.get(name)) for name in ("candidate", "judge", "simulator"))
+    return {
+        name: float(part["cost"])
+        for name, part in roles
+        if isinstance(part, dict) and isinstance(part.get("cost"), int | float)
+    }
 
 
 def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
@@ -256,90 +283,14 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
     }
 
 
-def _listing_query(request: Request) -> ListingQuery:
-    query = request.query_params
-    return ListingQuery(
-        where=query.get("where", "").strip(),
-        search=query.get("q", "").strip(),
-        status=one_of(request, "status", STATUSES),
-        sort=cast(Sort, one_of(request, "sort", SORTS)),
-        descending=one_of(request, "order", ("up", "down")) == "down",
-        after=_cursor(query.get("after", "")),
-    )
-
-
-def _shown_query(request: Request, listing_query: ListingQuery) -> RunAsked:
-    return RunAsked(
-        where=listing_query.where,
-        q=listing_query.search,
-        status=listing_query.status,
-        sort=listing_query.sort,
-        order="down" if listing_query.descending else "up",
-        after=request.query_params.get("after", ""),
-    )
-
-
-def _cursor(text: str) -> Cursor | None:
-    """Parse the cursor that a page begins after."""
-    if not text:
-        return None
-    try:
-        key, position = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        raise UsageError("after must be a cursor from a link to the next page") from None
-    good = isinstance(key, str | float | int | None) and not isinstance(key, bool)
-    if not good or type(position) is not int or abs(position) >= 1 << 31:
-        raise UsageError("after must be a cursor from a link to the next page")
-    return Cursor(float(key) if isinstance(key, int) else key, position)
-
-
-def _next(request: Request, stored_run: Run, last: ResultRow, listing_query: ListingQuery) -> str:
-    key = {"position": None, "value": last.value, "id": last.case_id}[listing_query.sort]
-    after = json.dumps([key, last.position], separators=(",", ":"))
-    return (
-        with_query(run_link(stored_run.id), [*_query_pairs(request, "after"), ("after", after)])
-        + "#cases"
-    )
-
-
-def _sorted(request: Request, stored_run: Run, listing_query: ListingQuery, sort: str) -> str:
-    """Return the address of the same cases sorted by a column; the current one is reversed."""
-    turned = "down" if sort == listing_query.sort and not listing_query.descending else ""
-    pairs = [*_query_pairs(request, "after", "sort", "order"), ("sort", sort), ("order", turned)]
-    return with_query(run_link(stored_run.id), pairs) + "#cases"
-
-
-def _wheres(
-    stored_run: Run, tag: str, groups: Mapping[str, Mapping[str, object]]
-) -> dict[str, str]:
-    """Return the address of each value of a tag; none if an expression cannot name the tag."""
-    names = groups.get(tag, {}) if tag.isidentifier() and not iskeyword(tag) else {}
-    return {
-        name: with_query(run_link(stored_run.id), [("where", f"{tag} == {name!r}")]) + "#cases"
-        for name in islice(names, MOST_ROWS)
-    }
-
-
-def _query_pairs(request: Request, *without: str) -> list[tuple[str, object]]:
-    pairs = request.query_params.multi_items()
-    return [pair for pair in pairs if pair[0] not in ("lang", *without)]
-
-
-def _case(row: ResultRow) -> ListedCase:
-    return ListedCase(
-        id=row.case_id,
-        position=row.position,
-        status="broken" if row.broken else row.status,
-        value=row.value,
-        full=row.full,
-        low=row.low,
-        high=row.high,
-        spread=row.spread,
-        tags={name: tag_object(values) for name, values in row.tags.items()},
-    )
-
-
 routes = [
+    Endpoint(
+        "/runs/{run}/live.json",
+        live,
+        Operation(
+            summary="The numbers so far of a run in progress", parameters=[RUN], wrong=(404,)
+        ),
+    ),
     Endpoint(
         "/runs/{run}",
         run,
@@ -350,6 +301,7 @@ routes = [
                 text("where", "an expression over the case and its tags"),
                 text("q", "a text that the case contains"),
                 choice("status", "only cases in this state", STATUSES),
+                several("column", "what each row shows", {"type": "string", "enum": list(COLUMNS)}),
                 choice("sort", "the order", SORTS),
                 choice("order", "up or down", ("up", "down")),
                 whole("size", "how many cases", 1, MOST),
@@ -358,5 +310,5 @@ routes = [
             also_wrong=(RunPage,),
         ),
         twin="/runs/{run}.json",
-    )
+    ),
 ]

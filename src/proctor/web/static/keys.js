@@ -14,6 +14,7 @@ function step(by) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (document.querySelector("dialog[open]")) return;
   const act = {
     "/": () => document.querySelector('[data-key="/"]')?.focus(),
     n: () => document.querySelector('a[rel="next"]')?.click(),

@@ -1,0 +1,328 @@
+"""The list of a run's cases: its state in the address, its rows, and the way from case to case."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from keyword import iskeyword
+from typing import Any, Literal, cast
+
+from pydantic import Field
+from starlette.requests import Request
+
+from proctor.core.case_value import ValueStatus
+from proctor.core.prompt import as_asked
+from proctor.core.run import AttemptResult, CaseResult, Run
+from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.errors import StoreError, UsageError
+from proctor.reports.reasons import reasons
+from proctor.reports.structured import tag_object
+from proctor.store.queries import (
+    FAILED,
+    MOST_COUNTED,
+    Cursor,
+    KindCounts,
+    ListingQuery,
+    Sort,
+)
+from proctor.store.rows import ResultRow
+from proctor.store.store import Store
+from proctor.web.addresses import case_link, one_of, run_link, with_query
+from proctor.web.api.response import ResponseModel, Tag, ValueState
+from proctor.web.store_pool import stamp, store_pool_of
+
+SORTS = ("position", "value", "id")
+STATUSES = ("", FAILED, *(status.value for status in ValueStatus))
+COLUMNS = ("question", "answer", "reason", "tokens", "seconds", "tags", "state", "position")
+USUAL = COLUMNS[:5]
+SIZE, MOST = 50, 500
+MOST_VALUES = 50
+"""How many values of a tag have an address of their own."""
+LONGEST = 400
+"""How many characters of a text stand in a row."""
+BEFORE = 5
+"""How many cases stand before the one that a reader comes back to, on a later page."""
+STATE = ("where", "q", "status", "sort", "order", "column")
+"""What an address says of the list; `after` says where a page of it begins."""
+
+
+class ListedCase(ResponseModel):
+    """The result of a case in a list."""
+
+    id: str
+    position: int
+    status: ValueState
+    value: float | None
+    full: float
+    low: float
+    high: float
+    spread: float
+    tags: dict[str, Tag]
+    question: str = Field("", description="the beginning of what was asked")
+    answer: str = Field("", description="the beginning of the answer, of the worst attempt")
+    reason: str = Field("", description="the first reason why it has less than its full score")
+    attempts: int = 0
+    tokens: int | None = Field(None, description="of the candidate, in all attempts")
+    seconds: float | None = Field(None, description="of the candidate, in all attempts")
+
+
+class RunAsked(ResponseModel):
+    """The filters and order of the list of cases."""
+
+    where: str
+    q: str
+    status: str
+    sort: Sort
+    order: Literal["up", "down"]
+    after: str
+    columns: list[str]
+
+
+class ListCounts(ResponseModel):
+    """How many cases a list has, and how many there are of each kind."""
+
+    cases: int
+    failed: int
+    unscored: int
+    unanswered: int
+    error: int
+    listed: int | None = Field(description="cases that match; null where more than are counted")
+
+
+@dataclass(frozen=True)
+class CaseList:
+    """The list that an address asks for."""
+
+    run: Run
+    query: ListingQuery
+    columns: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    """What the address says of the list."""
+    after: str = ""
+
+    @classmethod
+    def of(cls, request: Request, run: Run) -> "CaseList":
+        """Read the list that an address asks for; raise a UsageError where it makes no sense."""
+        asked = request.query_params
+        chosen = tuple(name for name in asked.getlist("column") if name)
+        unknown = [name for name in chosen if name not in COLUMNS]
+        if unknown:
+            raise UsageError(f"column must be one of: {', '.join(COLUMNS)}")
+        query = ListingQuery(
+            where=asked.get("where", "").strip(),
+            search=asked.get("q", "").strip(),
+            status=one_of(request, "status", STATUSES),
+            sort=cast(Sort, one_of(request, "sort", SORTS)),
+            descending=one_of(request, "order", ("up", "down")) == "down",
+            after=read_cursor(asked.get("after", "")),
+        )
+        pairs = tuple(
+            (name, value) for name, value in asked.multi_items() if name in STATE and value
+        )
+        return cls(run, query, chosen or USUAL, pairs, asked.get("after", ""))
+
+    def asked(self) -> RunAsked:
+        """Return the filters and order as the response says them."""
+        return RunAsked(
+            where=self.query.where,
+            q=self.query.search,
+            status=self.query.status,
+            sort=self.query.sort,
+            order="down" if self.query.descending else "up",
+            after=self.after,
+            columns=list(self.columns),
+        )
+
+    def link(self, *changes: tuple[str, object], after: str = "") -> str:
+        """Return the address of the list with some changes, from its beginning."""
+        names = {name for name, _ in changes}
+        kept = [pair for pair in self.pairs if pair[0] not in names]
+        pairs: list[tuple[str, object]] = [*kept, *changes, ("after", after)]
+        return with_query(run_link(self.run.id), pairs)
+
+    def sorted_by(self, sort: str) -> str:
+        """Return the address of the list in another order; the current one is turned round."""
+        turned = "down" if sort == self.query.sort and not self.query.descending else ""
+        return self.link(("sort", sort), ("order", turned)) + "#cases"
+
+    def next_page(self, last: ResultRow) -> str:
+        """Return the address of the page after a row."""
+        return self.link(after=self._cursor(last.value, last.case_id, last.position)) + "#cases"
+
+    def case(self, case_id: str) -> str:
+        """Return the address of a case, as one of this list."""
+        address = case_link(self.run.id, case_id)
+        query = with_query("", self.pairs)
+        return address + (query.replace("?", "&", 1) if "?" in address else query)
+
+    def around(self, store: Store, result: CaseResult, position: int) -> "Around":
+        """Find the cases before and after one, and its number in the list."""
+        key = {"position": None, "value": result.folded.value, "id": result.case.id}
+        here = Cursor(key[self.query.sort], position)
+        ahead = replace(self.query, after=here)
+        back = replace(ahead, descending=not ahead.descending)
+        following = store.listing.page(self.run.id, ahead, 1)
+        preceding = store.listing.page(self.run.id, back, BEFORE + 1)
+        if self.query.filters or self.query.sort != "position":
+            number = store.listing.count(self.run.id, back) + 1
+        else:
+            rows = store.results.last_position(self.run.id)
+            number = rows - position + 1 if self.query.descending else position + 1
+        first = preceding[-1] if len(preceding) > BEFORE else None
+        after = (
+            self._cursor(first.value, first.case_id, first.position)
+            if first is not None and number > SIZE
+            else ""
+        )
+        return Around(
+            before=self.case(preceding[0].case_id) if preceding else None,
+            after=self.case(following[0].case_id) if following else None,
+            number=number if number <= MOST_COUNTED else None,
+            back=f"{self.link(after=after)}#p{position}",
+        )
+
+    def _cursor(self, value: float | None, case_id: str, position: int) -> str:
+        key = {"position": None, "value": value, "id": case_id}[self.query.sort]
+        return json.dumps([key, position], separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is around a case in a list."""
+
+    before: str | None
+    after: str | None
+    number: int | None
+    """Which of the list it is, from 1; none where it is beyond what is counted."""
+    back: str
+    """The address of the list, at the row of the case."""
+
+
+def read_cursor(text: str) -> Cursor | None:
+    """Parse the cursor that a page begins after."""
+    if not text:
+        return None
+    try:
+        key, position = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        raise UsageError("after must be a cursor from a link to the next page") from None
+    good = isinstance(key, str | float | int | None) and not isinstance(key, bool)
+    if not good or type(position) is not int or abs(position) >= 1 << 31:
+        raise UsageError("after must be a cursor from a link to the next page")
+    return Cursor(float(key) if isinstance(key, int) else key, position)
+
+
+def counts_of(request: Request, store: Store, case_list: CaseList) -> ListCounts:
+    """Count the cases of each kind, and those of the list; of a finished run once."""
+    run, query = case_list.run, replace(case_list.query, after=None)
+    key = stamp([run])
+
+    def kinds() -> KindCounts:
+        return store.listing.kinds(run.id)
+
+    cache = store_pool_of(request).page_cache
+    found = kinds() if key is None else cache.of(("kinds", key), kinds)
+    listed: int | None = found.cases
+    if query.status and not query.where and not query.search:
+        listed = found.failed if query.status == FAILED else found.by_status.get(query.status, 0)
+    elif query.filters:
+        counted = store.listing.count(run.id, query)
+        listed = counted if counted <= MOST_COUNTED else None
+    return ListCounts(
+        cases=found.cases,
+        failed=found.failed,
+        listed=listed,
+        **{name: found.by_status.get(name, 0) for name in ("unscored", "unanswered", "error")},
+    )
+
+
+def rows_with_texts(store: Store, run: Run, rows: Sequence[ResultRow]) -> list[ListedCase]:
+    """Return rows of the list with what was asked, answered and wrong."""
+    results: dict[int, CaseResult] = {}
+    try:
+        how = fold_of(store.suites.header(run.suite_key))
+        for linked in store.attempts.cases_at(run.id, [row.position for row in rows]):
+            results[linked.position] = case_result(how, linked.case, linked.attempts)
+    except StoreError:
+        # What is known of the rows is shown even where the suite cannot be read.
+        results = {}
+    return [_listed(run, row, results.get(row.position)) for row in rows]
+
+
+def listed_result(run: Run, position: int, result: CaseResult) -> ListedCase:
+    """Return a row for a case that has no stored result yet."""
+    folded, case = result.folded, result.case
+    row = ResultRow(
+        position=position,
+        case_id=case.id,
+        status=folded.status,
+        value=folded.value,
+        full=case.full_score,
+        weight=case.weight,
+        low=folded.low,
+        high=folded.high,
+        spread=folded.spread,
+        tags=case.tags,
+    )
+    return _listed(run, row, result)
+
+
+def _listed(run: Run, row: ResultRow, result: CaseResult | None) -> ListedCase:
+    return ListedCase(
+        id=row.case_id,
+        position=row.position,
+        status="broken" if row.broken else row.status,
+        value=row.value,
+        full=row.full,
+        low=row.low,
+        high=row.high,
+        spread=row.spread,
+        tags={name: tag_object(values) for name, values in row.tags.items()},
+        **({} if result is None else _texts(run, result)),
+    )
+
+
+def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
+    case = as_asked(result.case, run.candidate)
+    asked = [message.content for message in case.messages if message.role == "user"]
+    worst = min(result.attempts, key=_worth, default=None)
+    tokens = [used for item in result.attempts if (used := _tokens(item)) is not None]
+    seconds = [item.attempt.seconds for item in result.attempts if item.attempt.seconds is not None]
+    why = reasons(result)
+    return {
+        "question": _beginning(asked[-1] if asked else ""),
+        "answer": _beginning(worst.attempt.output if worst is not None else ""),
+        "reason": _beginning(why[0] if why else ""),
+        "attempts": len(result.attempts),
+        "tokens": sum(tokens) if tokens else None,
+        "seconds": sum(seconds) if seconds else None,
+    }
+
+
+def _worth(item: AttemptResult) -> float:
+    return float("-inf") if item.value.value is None else item.value.value
+
+
+def _tokens(item: AttemptResult) -> int | None:
+    counts = [item.attempt.usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    numbers = [count for count in counts if isinstance(count, int)]
+    return sum(numbers) if numbers else None
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def tag_links(
+    case_list: CaseList, tags: Iterable[str], groups: Mapping[str, Mapping[str, object]]
+) -> dict[str, dict[str, str]]:
+    """Return addresses of the cases with each value of each tag that an expression can name."""
+    return {
+        tag: {
+            value: case_list.link(("where", f"{tag} == {value!r}")) + "#cases"
+            for value in islice(groups.get(tag, {}), MOST_VALUES)
+        }
+        if tag.isidentifier() and not iskeyword(tag)
+        else {}
+        for tag in tags
+    }

@@ -1,0 +1,158 @@
+"""The numbers of a run in progress: what is graded so far, how fast it goes, how long it takes."""
+
+from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic, time
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+from starlette.requests import Request
+
+from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import ValueStatus
+from proctor.core.run import CaseResult, Run, RunStatus
+from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.stats.intervals import RatioSums
+from proctor.store.store import Store
+from proctor.web.api.response import Interval, ResponseModel
+from proctor.web.pages.case_list import ListedCase, listed_result
+from proctor.web.pages.home import progress_of
+from proctor.web.store_pool import store_pool_of
+
+if TYPE_CHECKING:
+    from proctor.store.rows import LinkedCase
+
+FRESH = 1.0
+"""Seconds for which all readers of a run get the same numbers."""
+MOST_READ = 500
+"""How many cases one look reads beyond those that are known to be done."""
+LATEST = 20
+"""How many cases are shown as they are graded."""
+KEPT = 16
+"""How many runs in progress are remembered."""
+
+
+class LiveNumbers(ResponseModel):
+    """A run in progress."""
+
+    id: str
+    status: RunStatus
+    total: int = Field(description="attempts that the run will have")
+    collected: int = Field(description="attempts that are stored")
+    graded: int = Field(description="cases of which every attempt has its scores")
+    cases: int
+    rate: float | None
+    interval: Interval | None
+    errors: int
+    unscored: int
+    per_minute: float | None = Field(description="attempts a minute, over the last two minutes")
+    remaining: float | None = Field(description="seconds to the end, at this speed")
+    elapsed: float = Field(description="seconds since the start")
+    latest: list[ListedCase] = Field(description="what was graded last")
+
+
+@dataclass
+class LiveSums:
+    """Sums over the cases of a run that are done, read once; later ones are read at every look."""
+
+    lock: Lock = field(default_factory=Lock)
+    read: float = 0.0
+    numbers: LiveNumbers | None = None
+    last: int = -1
+    """Every case up to this position is done and summed."""
+    sums: RatioSums = field(default_factory=RatioSums)
+    graded: int = 0
+    errors: int = 0
+    unscored: int = 0
+    seen: dict[int, ListedCase] = field(default_factory=dict)
+    """The cases that were graded last, in the order in which they were seen."""
+    pace: list[tuple[float, int]] = field(default_factory=list)
+    """When how many attempts were stored."""
+
+
+def live_numbers(request: Request, store: Store, run: Run) -> LiveNumbers:
+    """Return the numbers of a run so far; many readers at once cost as much as one."""
+    remembered: dict[str, LiveSums] = store_pool_of(request).live
+    sums = remembered.setdefault(run.id, LiveSums())
+    while len(remembered) > KEPT:
+        remembered.pop(next(iter(remembered)), None)
+    with sums.lock:
+        now = monotonic()
+        known = sums.numbers
+        if known is None or known.status != run.status or now - sums.read > FRESH:
+            known = sums.numbers = _look(store, run, sums, now)
+            sums.read = now
+        return known
+
+
+def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:
+    progress = progress_of(store, run)
+    attempts = int(run.settings.get("attempts") or 1)
+    how = fold_of(store.suites.header(run.suite_key))
+    total, graded = RatioSums(), sums.graded
+    errors, unscored = sums.errors, sums.unscored
+    unbroken, last = True, sums.last
+    for number, linked in enumerate(store.attempts.iter_cases(run.id, after=last)):
+        if number >= MOST_READ:
+            break
+        done = _is_done(linked, attempts)
+        unbroken = unbroken and linked.position == sums.last + 1 and done
+        if not done:
+            continue
+        result = case_result(how, linked.case, linked.attempts)
+        failed = any(item.value.status is ValueStatus.ERROR for item in result.attempts)
+        missing = result.folded.status is ValueStatus.UNSCORED
+        _add(sums.sums if unbroken else total, result)
+        graded, errors, unscored = graded + 1, errors + failed, unscored + missing
+        if linked.position not in sums.seen:
+            sums.seen[linked.position] = listed_result(run, linked.position, result)
+        if unbroken:
+            sums.last, sums.graded = linked.position, graded
+            sums.errors, sums.unscored = errors, unscored
+    for position in list(sums.seen)[: -(LATEST + MOST_READ)]:
+        del sums.seen[position]
+    total.merge(sums.sums)
+    pace = _pace(sums, now, progress.done)
+    left = progress.total - progress.done
+    return LiveNumbers(
+        id=run.id,
+        status=run.status,
+        total=progress.total,
+        collected=progress.done,
+        graded=graded,
+        cases=-(-progress.total // attempts),
+        rate=total.rate,
+        interval=total.interval() if graded > 1 else None,
+        errors=errors,
+        unscored=unscored,
+        per_minute=pace,
+        remaining=60 * left / pace if pace else None,
+        elapsed=max(0.0, time() - run.started),
+        latest=list(sums.seen.values())[-LATEST:][::-1],
+    )
+
+
+def _is_done(linked: "LinkedCase", attempts: int) -> bool:
+    """Tell whether every attempt at a case is made, and has its scores."""
+    if len(linked.attempts) < attempts:
+        return False
+    for (attempt, scores), keys in zip(linked.attempts, linked.keys, strict=True):
+        wanted = max(len(keys), bool(linked.case.criteria))
+        if attempt.status is AttemptStatus.ANSWERED and len(scores) < wanted:
+            return False
+    return True
+
+
+def _add(sums: RatioSums, result: CaseResult) -> None:
+    value, case = result.folded.value, result.case
+    if value is not None and result.folded.status is not ValueStatus.SHOWN:
+        sums.add(value * case.weight, case.full_score * case.weight)
+
+
+def _pace(sums: LiveSums, now: float, done: int) -> float | None:
+    """Return how many attempts are stored a minute, over the last two minutes."""
+    sums.pace.append((now, done))
+    sums.pace[:] = [one for one in sums.pace if now - one[0] <= 120]
+    begun, at_first = sums.pace[0]
+    elapsed = now - begun
+    return 60 * (done - at_first) / elapsed if elapsed > 1 and done > at_first else None
