@@ -76,6 +76,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     "dialect": {
         "harbor": "proctor.formats.harbor.reader:Harbor",
         "native": "proctor.formats.native.reader:Native",
+        "recipe": "proctor.formats.recipes.reader:Recipes",
     },
     "candidate": {
         "exec": "proctor.agents.command:Command",

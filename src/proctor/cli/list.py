@@ -1,4 +1,4 @@
-"""``proctor list``: list runs, suites, cases, languages or plugins."""
+"""``proctor list``: list runs, suites, cases, languages, recipes or plugins."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,9 @@ PLUGINS = {
 
 
 @click.command(name="list")
-@click.argument("what", type=click.Choice(["runs", "suites", "cases", "languages", *PLUGINS]))
+@click.argument(
+    "what", type=click.Choice(["runs", "suites", "cases", "languages", "recipes", *PLUGINS])
+)
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
 @click.option("--dialect", metavar="NAME", help="Read the suite SPEC in this format.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most N.")
@@ -38,13 +40,14 @@ def list_(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """List runs or suites of the store, the cases of the suite SPEC, languages, or plugins.
+    """List runs or suites of the store, cases of the suite SPEC, languages, recipes, or plugins.
 
     \b
     Example:
       proctor list runs
       proctor list cases suite.yaml
       proctor list scorers
+      proctor list recipes
     """
     from proctor.cli.output import print_json
     from proctor.store.store import Store
@@ -55,6 +58,8 @@ def list_(
         rows = _cases(spec, dialect or "", limit)
     elif what == "languages":
         rows = _languages()
+    elif what == "recipes":
+        rows = _recipes()
     elif what in PLUGINS:
         rows = _plugins(PLUGINS[what])
     else:
@@ -135,6 +140,16 @@ def _plugins(kind: str) -> list[dict[str, Any]]:
     from proctor.registry import describe
 
     return [{"name": name, "does": text.replace("``", "")} for name, text in describe(kind)]
+
+
+def _recipes() -> list[dict[str, Any]]:
+    from proctor.core.suite import Spec
+    from proctor.engine.run.recipes import recipe_names, recipe_path
+    from proctor.registry import build
+
+    dialect = build("dialect", Spec(name="recipe"))
+    paths = [path for name in recipe_names() if (path := recipe_path(name)) is not None]
+    return [dict(dialect.describe(path)) for path in paths]
 
 
 def _languages() -> list[dict[str, Any]]:

@@ -38,7 +38,8 @@ GROUPS: dict[str, Sequence[str]] = {
         "--simulator",
     ),
     "Suite": (
-        "--columns", "--where", "--limit", "--select", "--dialect", "--root", "--allow-import",
+        "--data", "--columns", "--where", "--limit", "--select", "--dialect", "--root",
+        "--allow-import",
     ),
     "Limits": (
         "--max-cost", "--price", "--prices", "--concurrency", "--rpm", "--tpm", "--timeout",
@@ -465,6 +466,12 @@ def suite_options_of_dialects(command: Command) -> Command:
                 "--max-turns", type=click.IntRange(1), help="Maximum turns of a dialogue."
             ),
             click.option(
+                "--data",
+                type=click.Path(path_type=Path),
+                metavar="PATH",
+                help="A local copy of a recipe's rows: a file, or a folder.",
+            ),
+            click.option(
                 "--dialect-option",
                 "dialect_options",
                 multiple=True,
@@ -537,6 +544,10 @@ def from_run_file(options: dict[str, Any]) -> dict[str, Any]:
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
     spec = options.pop("spec")
+    if not spec.exists():
+        from proctor.engine.run.recipes import recipe_path
+
+        spec = recipe_path(str(spec)) or spec
     own = {name: options.pop(name, None) for name in ("columns", "run_file")}
     native = {name: str(value) for name, value in own.items() if value}
     if native and not options.get("dialect"):
@@ -559,7 +570,7 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
 def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
     """Take the settings of formats out of a command's options; --dialect-option wins."""
     names = ("max_turns", *(setting for _, setting, _, _ in origin_tables.flags()))
-    values = {name: options.pop(name, None) for name in names}
+    values = {name: options.pop(name, None) for name in (*names, "data")}
     settings = {
         name: str(int(value) if isinstance(value, bool) else value)
         for name, value in values.items()

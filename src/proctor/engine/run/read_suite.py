@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from proctor.core.expression import Several
 
 FALLBACK = "native"
-OWN_SIGNS: Mapping[str, Mapping[str, str]] = {"harbor": {".toml": ""}}
-"""The suffixes of files by which dialects outside of origins are worth loading."""
+OWN_SIGNS: Mapping[str, Mapping[str, str]] = {
+    "harbor": {".toml": ""},
+    "promptfoo": dict.fromkeys((".yaml", ".yml"), r"(?m)^(providers|targets|tests)\s*:"),
+    "recipe": dict.fromkeys((".yaml", ".yml"), r"(?m)^recipe\s*:"),
+}
+"""By suffix, what a file says that makes a dialect outside of origins worth loading."""
 FIRST_LOOK = 4 * 1024 * 1024
 
 
@@ -164,6 +168,10 @@ def _missing(path: Path) -> Problem:
     near = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     close = closest(path.name, near)
     hint = f"did you mean {folder / close}?" if close else ""
+    from proctor.engine.run.recipes import recipe_names
+
+    if not hint and len(path.parts) == 1 and (close := closest(path.name, recipe_names())):
+        hint = f"did you mean the recipe {close}? (`proctor list recipes`)"
     return Problem(message="there is no such file or folder", file=str(path), hint=hint)
 
 

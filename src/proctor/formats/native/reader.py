@@ -427,7 +427,7 @@ class CaseLoader:
                 continue
             number += 1
             before = len(self.cases)
-            self._case(spot, defaults, f"{path.stem}-{number}")
+            self.case(spot, defaults, f"{path.stem}-{number}")
             if repeated is not None and len(self.cases) > before:
                 repeated.add(self.cases[before], document.row or 0)
         if repeated is not None:
@@ -441,7 +441,7 @@ class CaseLoader:
         elif not isinstance(spot.value, dict):
             spot.error(f"a suite is a mapping with the key 'cases', not {describe(spot.value)}")
         elif "cases" not in spot.value and any(key in spot.value for key in (*ASKING, "vars")):
-            self._case(spot, defaults, spot.document.path.stem)
+            self.case(spot, defaults, spot.document.path.stem)
         else:
             self._with_header(spot, defaults, top)
 
@@ -512,7 +512,7 @@ class CaseLoader:
         stem = spot.document.path.stem
         for number, entry in enumerate(spot.items(), 1):
             if isinstance(entry.value, dict):
-                self._case(entry, defaults, f"{stem}-{number}")
+                self.case(entry, defaults, f"{stem}-{number}")
             elif isinstance(entry.value, str):
                 self._include(entry, defaults)
             else:
@@ -568,7 +568,8 @@ class CaseLoader:
             spot.error(f"no file matches {spot.value!r}")
         return paths
 
-    def _case(self, spot: Spot, defaults: Defaults, default_id: str) -> None:
+    def case(self, spot: Spot, defaults: Defaults, default_id: str) -> None:
+        """Read one case, noting every problem."""
         if not isinstance(spot.value, dict):
             spot.error(f"a case is a mapping, not {describe(spot.value)}")
             return

@@ -1,0 +1,1 @@
+"""Recipes of public benchmarks: rows from elsewhere become cases."""

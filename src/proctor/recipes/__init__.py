@@ -1,0 +1,1 @@
+"""Recipes: public benchmarks as data, one YAML file each."""
