@@ -76,6 +76,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     "dialect": {
         "harbor": "proctor.formats.harbor.reader:Harbor",
         "native": "proctor.formats.native.reader:Native",
+        "promptfoo": "proctor.formats.promptfoo_config:PromptfooConfig",
         "recipe": "proctor.formats.recipes.reader:Recipes",
     },
     "candidate": {

@@ -1,7 +1,7 @@
 """``proctor convert``: rewrite a suite of any format as a native one."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,12 @@ from proctor.cli.options import (
     suite_options_of_dialects,
     suite_settings,
 )
+
+if TYPE_CHECKING:
+    from proctor.engine.run.settings import SuiteSettings
+
+WARNINGS = 20
+"""How many kinds of warnings are shown: each may be something that was left out."""
 
 
 @click.command()
@@ -35,6 +41,7 @@ def convert(**options: Any) -> None:
     Example:
       proctor convert infibench/suite_v1.yaml --to native --out my-suite
       proctor convert logs/quiz.eval --to native --out quiz
+      proctor convert promptfooconfig.yaml --out quiz    (a suite, and a run file)
     """
     from proctor.cli.output import print_json, say_problems
     from proctor.core.suite import Spec
@@ -53,10 +60,28 @@ def convert(**options: Any) -> None:
         path = build("writer", Spec(name=to)).write(suite, folder)
         wrote.append({"wrote": str(path), "suite": suite.name, "cases": len(suite.cases)})
         if not as_json:
-            say_problems(reading.warnings, most=3)
+            say_problems(reading.warnings, most=WARNINGS)
             click.echo(f"wrote {path}: {len(suite.cases)} cases")
+        run_file = _write_run_file(settings, folder, path)
+        if run_file is not None:
+            wrote[-1]["run_file"] = str(run_file)
+            if not as_json:
+                click.echo(f"wrote {run_file}: proctor run {run_file}")
     if as_json:
         print_json(wrote[0] if len(wrote) == 1 else {"suites": wrote})
+
+
+def _write_run_file(settings: "SuiteSettings", folder: Path, suite: Path) -> Path | None:
+    """Write what another tool's configuration says of models and attempts as a run file."""
+    from proctor.engine.run.read_suite import find_dialect
+    from proctor.io.yaml_files import yaml_text
+
+    dialect = find_dialect(settings.path, settings.dialect)
+    if not (options := dialect.run_options(settings.path)):
+        return None
+    path = folder / "run.yaml"
+    path.write_text(yaml_text({"suite": suite.name, **options}), encoding="utf-8")
+    return path
 
 
 def _convert_results(path: Path, out: Path, to: str, as_json: bool) -> bool:

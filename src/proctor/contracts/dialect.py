@@ -137,6 +137,10 @@ class Dialect(ABC):
         """
         raise UsageError(f"the dialect {self.name!r} has no prompts")
 
+    def run_options(self, path: Path) -> Mapping[str, Json]:
+        """Return what a file says besides its suite, as keys of a run file; nothing by default."""
+        return {}
+
     @abstractmethod
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         """Read answers on file, case by case in the order of the file, attempts in their order.
