@@ -15,7 +15,7 @@ from proctor.errors import DialectError, Problem, SuiteError
 from proctor.formats.native.case import Defaults
 from proctor.formats.native.reader import CaseLoader
 from proctor.formats.promptfoo_asserts import NEEDS_CONTEXT, criterion_of
-from proctor.io.text_files import Document, Loc, inside, parse_json, read_text
+from proctor.io.text_files import Document, Loc, inside, parse_json, read_head, read_text
 from proctor.io.yaml_files import read_yaml
 
 KNOWN = {
@@ -56,8 +56,7 @@ class PromptfooConfig(Dialect):
     def recognises(self, path: Path) -> bool:
         if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
             return False
-        with path.open("rb") as file:
-            keys = set(_KEYS.findall(file.read(64 * 1024)))
+        keys = set(_KEYS.findall(read_head(path, 64 * 1024)))
         return {b"prompts", b"tests"} <= keys or (
             b"prompts" in keys and bool(keys & {b"providers", b"targets"})
         )

@@ -17,7 +17,7 @@ from proctor.formats.native.reader import CaseLoader
 from proctor.formats.recipes.recipe import Recipe, read_recipe
 from proctor.formats.recipes.row_values import UnusableRow, row_values
 from proctor.formats.recipes.rows import RowFiles, hub_files, local_files, recipe_rows
-from proctor.io.text_files import Document
+from proctor.io.text_files import Document, read_head
 
 _WHOLE = re.compile(r"\A\{\{\s*([A-Za-z_]\w*)\s*\}\}\Z")
 _FIRST = re.compile(rb"^recipe\s*:", re.M)
@@ -33,8 +33,7 @@ class Recipes(RecipeDialect):
     def recognises(self, path: Path) -> bool:
         if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
             return False
-        with path.open("rb") as file:
-            return _FIRST.search(file.read(4096)) is not None
+        return _FIRST.search(read_head(path)) is not None
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
         return _read(path, {})

@@ -1,7 +1,6 @@
 """Values that recipes make of the columns of a row: a closed list, by name."""
 
 import hashlib
-import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +8,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from proctor.core.suite import Json
+from proctor.io.text_files import parse_json
 
 Row = Mapping[str, Any]
 KINDS = {
@@ -194,7 +194,7 @@ def _schema(value: Any) -> Any:
 
 def _json(value: Any) -> Any:
     """Return a value that may be written as JSON in a text."""
-    return json.loads(value) if isinstance(value, str) else value
+    return parse_json(value) if isinstance(value, str) else value
 
 
 def _lines(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.errors import MissingResource, UsageError
 from proctor.formats.recipes.recipe import Hub, Recipe
 from proctor.io.row_files import read_rows
-from proctor.io.text_files import Document, file_error, read_jsonl
+from proctor.io.text_files import Document, file_error, read_head, read_jsonl
 
 ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 FOLDER, FILE, NUMBER = "folder_name", "file_name", "row_number"
@@ -133,8 +133,7 @@ def _read(path: Path) -> Iterator[Document]:
     """Read the rows of a file; a .json file holds JSON lines, or one list."""
     if path.suffix.lower() != ".json":
         return read_rows(path)
-    with path.open("rb") as file:
-        is_list = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    is_list = read_head(path, 64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
     return _listed(path) if is_list else read_jsonl(path)
 
 
