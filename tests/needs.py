@@ -57,6 +57,11 @@ def _container() -> str:
     return "" if found.returncode == 0 else f"no image {IMAGE} (.ci/container_image makes one)"
 
 
+def _coding_agents() -> str:
+    missing = [name for name in ("claude", "codex") if shutil.which(name) is None]
+    return f"not installed: {', '.join(missing)}" if missing else ""
+
+
 NEEDS: dict[str, Callable[[], str]] = {
     "sandbox": _sandbox,
     "browser": _browser,
@@ -66,6 +71,7 @@ NEEDS: dict[str, Callable[[], str]] = {
     "s3": lambda: _packages("moto", "flask", "flask_cors"),
     "languages": _languages,
     "container": _container,
+    "coding_agents": _coding_agents,
     # Whether weights can be had is known when they are fetched; such a test calls ``unmet``.
     "weights": lambda: _packages("xllamacpp"),
 }

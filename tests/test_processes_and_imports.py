@@ -56,6 +56,9 @@ INSIDE = "runs inside the sandbox, where programs are run"
 AGENTS = "in the process of an agent, which the person named"
 
 ALLOWED: dict[str, tuple[set[str], str]] = {
+    "agents/coding.py": ({"proctor.io.child_processes.tool_environment"}, AGENTS),
+    "agents/confinement.py": ({"proctor.io.child_processes.find_program"}, AGENTS),
+    "agents/launchers/proctor_inside.py": ({"subprocess.call"}, AGENTS),
     "io/child_processes.py": (
         {"asyncio.create_subprocess_exec", "shutil.which", "subprocess.Popen()"},
         "the one place that starts processes: whole paths, outside of suites, cleaned variables",

@@ -137,6 +137,8 @@ class ModelError(ProctorError):
         self.passing = passing
         """Whether another try later may succeed: the server was busy, slow or not there."""
         self.exit_code = 3 if passing else 2
+        self.cause = ""
+        """Whose fault it was, where whoever raised it knows: a word of ``core.cause``."""
         self.so_far: object = None
         """The attempt up to here, where the call was part of one."""
 

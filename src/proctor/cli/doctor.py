@@ -51,7 +51,7 @@ def doctor(sandbox: str, store: str | None, as_json: bool) -> int:
     from proctor.cli.output import print_json
 
     rows = [_python(), _cores(), *_packages(), _store(store), _grading()]
-    rows += [*_sandbox(sandbox), *_languages()]
+    rows += [*_sandbox(sandbox), *_languages(), *_coding_agents()]
     if as_json:
         print_json({"version": __version__, "checks": rows})
     else:
@@ -103,6 +103,21 @@ def _installed(
         missing_text = f"{' and '.join(missing)} {are} not installed"
         return _row(use, False, missing_text, fix, optional)
     return _row(use, True, ", ".join(there), fix, optional)
+
+
+def _coding_agents() -> list[dict[str, Any]]:
+    from proctor import registry
+    from proctor.contracts.agent import ProgramAgent
+    from proctor.core.names import CODING_AGENTS
+    from proctor.core.suite import Spec
+
+    rows = []
+    for name in CODING_AGENTS:
+        agent: ProgramAgent = registry.build("candidate", Spec(name=name))
+        found = f"{agent.found} {agent.found_version}".strip()
+        there = found or f"no program {agent.command}"
+        rows.append(_row(f"agent {name}", bool(found), there, agent.install_line, optional=True))
+    return rows
 
 
 def _store(url: str | None) -> dict[str, Any]:

@@ -92,7 +92,8 @@ agent_options = [
         "--agent",
         metavar="A",
         help="An agent to evaluate: python:module:attr, http://…, exec:COMMAND, recorded:PATH,"
-        " taskweaver:APP_DIR, a model whose history is kept, or a YAML file that describes one.",
+        " taskweaver:APP_DIR, claude-code, codex, gemini-cli, opencode, acp:COMMAND, a model whose"
+        " history is kept, or a YAML file that describes one.",
     ),
     click.option(
         "--agent-option",

@@ -9,6 +9,7 @@ import click
 from proctor.cli.options import json_option, store_option, texts_option
 from proctor.cli.output import tell_which
 from proctor.core.attempt import TRACEBACK
+from proctor.core.cause import cause_of
 from proctor.core.fingerprint import plain
 from proctor.core.tool_calls import call_text, said_and_called
 
@@ -114,6 +115,8 @@ def _lines(
         yield click.style(f"attempt {item.attempt.index}  {_worth(item)}", bold=True)
         if item.attempt.error:
             yield f"  error: {_printable(item.attempt.error)}"
+        if (cause := cause_of(item.attempt, item.scores.values())) is not None:
+            yield f"  cause: {cause}"
         if where := item.attempt.notes.get(TRACEBACK):
             yield from _block("traceback", _printable(str(where)).rstrip(), None)
         yield from _numbered("context", own_passages(item.attempt), most)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor.core.rounds import Round
 from proctor.core.suite import Case, Json
@@ -46,6 +46,8 @@ class Agent(ABC):
 
     in_folder: bool = True
     """Whether it works in a folder of its own; where not, it is given none, and leaves no files."""
+    speaks: ClassVar[frozenset[str]] = frozenset()
+    """The APIs that its model calls use, which go through the proxy; empty where it needs none."""
     concurrency: int | None = None
     """How many sessions may be open at a time; none: as many as the run allows."""
 
@@ -79,3 +81,25 @@ class Agent(ABC):
 
     async def close(self) -> None:  # noqa: B027 - not every agent holds something open
         """Let go of what sessions shared."""
+
+
+class ProgramAgent(Agent):
+    """An agent that is a program on this machine, which may be installed or not."""
+
+    command: ClassVar[str]
+    """What the program is called."""
+
+    @property
+    @abstractmethod
+    def found(self) -> str:
+        """Return where its program lies; empty where it is not installed."""
+
+    @property
+    @abstractmethod
+    def found_version(self) -> str:
+        """Return the version that is installed, as far as that is known."""
+
+    @property
+    @abstractmethod
+    def install_line(self) -> str:
+        """Return how its program is installed."""

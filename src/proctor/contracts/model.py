@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from proctor.core.access import Access
-from proctor.core.exchange import Reply, Request, Sampling, Upstream
+from proctor.core.exchange import ProxiedExchange, Reply, Request, Sampling, Upstream
 from proctor.core.suite import Json
 from proctor.errors import UsageError
 
@@ -34,6 +34,10 @@ class Recorder(ABC):
     @abstractmethod
     def add(self, identity: Json, request: Request, reply: Reply) -> None:
         """Add one call to the model of this identity."""
+
+    def add_exchange(self, exchange: ProxiedExchange) -> None:
+        """Add one call of an agent, as it passed through the proxy."""
+        raise UsageError("calls of agents cannot be recorded here")
 
     @abstractmethod
     def close(self) -> None:
@@ -117,8 +121,8 @@ class Model(ABC):
         """Let go of connections and processes."""
 
     async def upstream(self) -> Upstream:
-        """Return where calls in OpenAI's own form can be sent, or raise a UsageError."""
-        raise UsageError(f"{self.label} does not speak OpenAI's protocol, so nothing is passed on")
+        """Return where calls in an API's own form can be sent, or raise a UsageError."""
+        raise UsageError(f"{self.label} has no API that is known here, so nothing is passed on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

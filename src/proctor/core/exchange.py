@@ -218,3 +218,29 @@ class Upstream:
     """The base URL, with the headers that carry the key."""
     model: str
     price: tuple[float, float] | None = None
+    rates: Rates | None = None
+    """What tokens cost in detail, those of the cache too."""
+    speaks: frozenset[str] = frozenset()
+    """The APIs that are taken there; empty where nobody knows."""
+    exchanges: "Mapping[tuple[str, int, int], ProxiedExchange] | None" = None
+    """What is answered in place of a server, by case, attempt and number of the call."""
+
+
+CHAT, RESPONSES = "chat completions", "Responses"
+MESSAGES, GEMINI = "Messages", "generateContent"
+"""The APIs of models, by the names that people know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxiedExchange:
+    """One call of an agent as it was answered, for a cassette."""
+
+    case: str = ""
+    index: int = 0
+    place: int = 0
+    """Its number within the attempt."""
+    path: str
+    status: int = 200
+    kind: str = ""
+    """The content type of the answer."""
+    body: str = ""

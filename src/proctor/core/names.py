@@ -73,7 +73,10 @@ def write_model(provider: str, model: str, urls: Sequence[str] = ()) -> str:
     return text
 
 
+CODING_AGENTS = ("claude-code", "codex", "gemini-cli", "opencode")
+"""Coding agents that are named without anything behind."""
 _MAIN = {
+    "acp": "acp_command",
     "python": "target",
     "exec": "command",
     "recorded": "path",
@@ -96,14 +99,15 @@ def parse_agent(text: str) -> Spec | None:
         )
     if text.startswith(("http://", "https://")):
         return Spec(name="http", params={"url": text})
-    if text in ALONE:
+    if text in ALONE or text in CODING_AGENTS:
         return Spec(name=text)
     kind, colon, rest = text.partition(":")
     if not colon or not (rest.strip() or kind == "taskweaver"):
         raise UsageError(
             f"{text!r} does not say what kind of agent it is (fix: write python:module:attr,"
-            " exec:COMMAND, http://…, recorded:PATH, taskweaver:APP_DIR, a model such as"
-            " openai:NAME, or a YAML file that describes the agent)"
+            " exec:COMMAND, http://…, recorded:PATH, taskweaver:APP_DIR, claude-code, codex,"
+            " gemini-cli, opencode, acp:COMMAND, a model such as openai:NAME, or a YAML file that"
+            " describes the agent)"
         )
     if kind not in _MAIN:
         return None

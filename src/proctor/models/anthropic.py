@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor.core.exchange import Reply, Request, Usage
+from proctor.core.exchange import MESSAGES, Reply, Request, Upstream, Usage
 from proctor.core.suite import Json, Message, Tool
 from proctor.io import json_bytes
 from proctor.models.batch_jobs import AnthropicBatches
@@ -45,6 +45,9 @@ class Anthropic(AnthropicBatches):
 
     def _auth(self, key: str) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+    async def upstream(self) -> Upstream:
+        return self._upstream({MESSAGES})
 
     def _body(self, request: Request, learned: Mapping[str, str]) -> dict[str, Json]:
         """Write a request; the API knows no seed, so none is sent."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
-from proctor.core.exchange import Reply, Request
+from proctor.core.exchange import GEMINI, Reply, Request, Upstream
 from proctor.core.suite import Json, Message, Tool, ToolCall
 from proctor.models.endpoints import base_of
 from proctor.models.http_model import Served, split, usage_of
@@ -62,6 +62,9 @@ class Gemini(Served):
 
     def _call(self, request: Request, learned: Mapping[str, str]) -> str:
         return f"/models/{quote(self.model.removeprefix('models/'), safe='')}{self.path}"
+
+    async def upstream(self) -> Upstream:
+        return self._upstream({GEMINI})
 
     def _body(self, request: Request, learned: Mapping[str, str]) -> dict[str, Json]:
         sampling = request.sampling

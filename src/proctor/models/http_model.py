@@ -14,7 +14,15 @@ from typing import ClassVar
 from proctor.contracts.model import Model, ModelListener
 from proctor.contracts.redacted import redact_reply
 from proctor.core.access import Destination
-from proctor.core.exchange import Rates, Reply, ReplyShape, Request, Sampling, Usage
+from proctor.core.exchange import (
+    Rates,
+    Reply,
+    ReplyShape,
+    Request,
+    Sampling,
+    Upstream,
+    Usage,
+)
 from proctor.core.suite import Json, Message, ToolCall
 from proctor.errors import ModelError, UsageError
 from proctor.io import concurrency as concurrency_module
@@ -449,6 +457,16 @@ class Served(Model):
     def _endpoint(self, base: str) -> ModelEndpoint:
         lessons = lessons_about(self.provider, self.model, base)
         return ModelEndpoint(self._destination(base), self.concurrency, lessons)
+
+    def _upstream(self, speaks: Iterable[str]) -> Upstream:
+        """Return where calls are passed on to unchanged, in APIs that are taken there."""
+        return Upstream(
+            destination=self._destination(self._bases[0]),
+            model=self.model,
+            price=self.price,
+            rates=self.rates,
+            speaks=frozenset(speaks),
+        )
 
     def _destination(self, base: str) -> Destination:
         """Bind the key and the headers to one of the base URLs that were named with them."""

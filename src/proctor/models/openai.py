@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
+from proctor.core.exchange import CHAT as CHAT_API
+from proctor.core.exchange import RESPONSES as RESPONSES_API
 from proctor.core.exchange import Reply, Request, Upstream
 from proctor.core.suite import Json
 from proctor.errors import UsageError
@@ -57,8 +59,9 @@ class OpenAI(OpenAIBatches):
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     async def upstream(self) -> Upstream:
-        destination = self._destination(self._bases[0])
-        return Upstream(destination=destination, model=self.model, price=self.price)
+        # Other servers often take Messages as well: what they have shows when they are asked.
+        speaks = {CHAT_API, RESPONSES_API} if self._bases == (self.home,) else ()
+        return self._upstream(speaks)
 
     def _by_responses(self, request: Request, learned: Mapping[str, str]) -> bool:
         """Tell whether a request goes to the Responses API.

@@ -8,13 +8,17 @@ from hashlib import file_digest
 from pathlib import Path
 
 from proctor.contracts.model import Model, Recorder
+from proctor.core.access import Destination
 from proctor.core.encoding import reply_from, request_from
-from proctor.core.exchange import Reply, Request
+from proctor.core.exchange import ProxiedExchange, Reply, Request, Upstream
 from proctor.core.fingerprint import digest, plain
 from proctor.core.suite import Json
-from proctor.errors import ModelError, SuiteError
+from proctor.errors import ModelError, SuiteError, UsageError
 from proctor.io import json_bytes
 from proctor.io.text_files import decode, parse_json, read_lines
+
+_EXCHANGE = b'{"exchange":'
+"""How the line of an agent's call begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,22 @@ def read(path: Path) -> Mapping[str, Mapping[str, RecordedCall]]:
     except SuiteError as error:
         raise ModelError(f"replay:{error.problems[0].place}: {error.problems[0].message}") from None
     return calls
+
+
+def read_exchanges(path: Path) -> Mapping[tuple[str, int, int], ProxiedExchange]:
+    """Read the calls of agents in a cassette, by case, attempt and number."""
+    exchanges: dict[tuple[str, int, int], ProxiedExchange] = {}
+    for number, text in enumerate(read_lines(path), 1):
+        if not text.startswith(_EXCHANGE):
+            continue
+        try:
+            one = ProxiedExchange(**parse_json(decode(path, text, row=number))["exchange"])
+        except (SuiteError, ValueError, LookupError, TypeError) as error:
+            if not text.endswith(b"\n"):
+                break
+            raise ModelError(f"{path}:{number}: this is no call of an agent: {error}") from None
+        exchanges[one.case, one.index, one.place] = one
+    return exchanges
 
 
 @dataclass(eq=False)
@@ -100,6 +120,20 @@ class Replay(Model):
     async def check(self) -> None:
         _ = self._calls
 
+    async def upstream(self) -> Upstream:
+        """Answer the calls of agents that were recorded, each by its place in its attempt."""
+        exchanges = read_exchanges(self._path)
+        if not exchanges:
+            raise UsageError(
+                f"{self.label} holds no calls of an agent (fix: record them: --record)"
+            )
+        return Upstream(
+            destination=Destination(base=self.label),
+            model=self._of,
+            price=self.price,
+            exchanges=exchanges,
+        )
+
     @cached_property
     def _parts(self) -> tuple[Path, str]:
         whole = Path(self.model).expanduser()
@@ -143,6 +177,11 @@ class CassetteRecorder(Recorder):
         while data:
             data = data[os.write(self._file, data) :]
 
+    def add_exchange(self, exchange: ProxiedExchange) -> None:
+        data = memoryview(json_bytes.dumps({"exchange": plain(exchange)}) + b"\n")
+        while data:
+            data = data[os.write(self._file, data) :]
+
     def close(self) -> None:
         if self._file >= 0:
             os.fsync(self._file)
@@ -153,7 +192,7 @@ class CassetteRecorder(Recorder):
 def _calls(file: Iterator[bytes], path: Path) -> Iterator[tuple[str, RecordedCall]]:
     """Yield the calls of a cassette; the end of one whose writer was killed is left out."""
     for number, text in enumerate(file, 1):
-        if not text.strip():
+        if not text.strip() or text.startswith(_EXCHANGE):
             continue
         try:
             data = parse_json(decode(path, text, row=number))

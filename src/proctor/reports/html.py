@@ -8,6 +8,7 @@ from html import escape
 
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK
+from proctor.core.cause import cause_of
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
@@ -233,7 +234,9 @@ def _attempt(result: AttemptResult) -> Iterator[str]:
     worth = result.value.status.value if value is None else f"{value:.4g}"
     yield f"<h3>attempt {result.attempt.index}: {_line(worth)}</h3>"
     if result.attempt.error:
-        yield f'<p class="why">{_line(result.attempt.error)}</p>'
+        cause = cause_of(result.attempt)
+        whose = f" ({cause})" if cause is not None else ""
+        yield f'<p class="why">{_line(result.attempt.error + whose)}</p>'
     if where := result.attempt.notes.get(TRACEBACK):
         yield _pre(str(where))
     for message in result.attempt.messages:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree  # nosec B405  # written, never read
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, Attempt
 from proctor.core.case_value import ValueStatus
+from proctor.core.cause import Cause, cause_of
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Json
 from proctor.reports.reasons import full_marks, reasons
@@ -103,7 +104,8 @@ def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:
     status, lines = result.folded.status, reasons(result)
     if errors := [item.attempt for item in result.attempts if _failed(item)]:
         message = errors[0].error or "the candidate could not be reached"
-        _outcome(element, "error", message, [line for one in errors for line in _error_lines(one)])
+        lines = [line for one in errors for line in _error_lines(one)]
+        _outcome(element, "error", message, lines, cause_of(errors[0]))
     elif status is ValueStatus.UNSCORED:
         _outcome(element, "skipped", "unscored", lines)
     elif not full_marks(result):
@@ -121,8 +123,16 @@ def _error_lines(attempt: Attempt) -> list[str]:
     return [attempt.error or "the candidate could not be reached", *where]
 
 
-def _outcome(parent: ElementTree.Element, tag: str, message: str, lines: Sequence[str]) -> None:
+def _outcome(
+    parent: ElementTree.Element,
+    tag: str,
+    message: str,
+    lines: Sequence[str],
+    cause: Cause | None = None,
+) -> None:
     child = ElementTree.SubElement(parent, tag)
+    if cause is not None:
+        child.set("type", cause.value)
     if tag == "skipped":  # many readers show only the message of a skipped test
         message = "; ".join([message, *lines[:3]])
     child.set("message", _safe(message))

@@ -8,6 +8,7 @@ from typing import IO, Any, ClassVar
 
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, AttemptStatus
+from proctor.core.cause import CAUSE, cause_of
 from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
@@ -217,6 +218,8 @@ def _attempt(case: Case, attempt: AttemptResult) -> dict[str, Json]:
         data["turns"] = [turn.to_json() for turn in turns]
     if attempt.attempt.error or attempt.attempt.status is AttemptStatus.ERROR:
         data["error"] = attempt.attempt.error
+    if (cause := cause_of(attempt.attempt, attempt.scores.values())) is not None:
+        data[CAUSE] = cause.value
     if where := attempt.attempt.notes.get(TRACEBACK):
         data[TRACEBACK] = str(where)
     return data

@@ -10,7 +10,8 @@ from aiohttp import ClientSession, web
 
 from proctor.core.access import Destination
 from proctor.core.exchange import Upstream as Behind
-from proctor.engine.models.proxy import Proxy, reply_in, reply_in_stream
+from proctor.engine.models.proxied_replies import reply_in, reply_in_stream
+from proctor.engine.models.proxy import Proxy
 from proctor.testing import Answer, FakeServer
 
 KEY = {"Authorization": "Bearer the-real-key"}

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -16,6 +17,7 @@ from proctor.contracts.dialogue import Candidate, DialogueContext
 from proctor.contracts.environment import Environment
 from proctor.contracts.redacted import redact_reply
 from proctor.contracts.sandbox import Sandbox
+from proctor.core.cause import Cause
 from proctor.core.environment import CHANGES, EnvironmentNeeds
 from proctor.core.exchange import Reply, Usage
 from proctor.core.fingerprint import digest_bytes
@@ -57,6 +59,8 @@ class AgentCandidate(Candidate):
     """Callback that stores the contents of files by key."""
     calls: Callable[[], Sequence[ProxyCall]] = tuple
     """Callback that returns the model calls through the proxy since the last time."""
+    provider_fault: Callable[[], str] = str
+    """Callback that says why the agent's last model call failed, if that was the provider's."""
     on_cost: Callable[[float | None], None] = lambda _: None
     """Callback for the cost that the agent reports, where its calls are not seen."""
     _session: Session | None = None
@@ -75,13 +79,17 @@ class AgentCandidate(Candidate):
         except ProctorError as error:
             redact_error(error)
             raise
+        fault = self.provider_fault() if agent_round.state is RoundState.FAILED else ""
         reply = await self._reply(agent_round, time.monotonic() - started)
-        if agent_round.broken:
-            raise AgentError(
-                f"the agent failed: {redact(agent_round.error)}",
+        if agent_round.broken or fault:
+            why = f"{fault}; " if fault else ""
+            failure = AgentError(
+                f"{why}the agent failed: {redact(agent_round.error)}",
                 traceback=redact(agent_round.traceback),
                 reply=reply,
             )
+            failure.cause = Cause.PROVIDER.value if fault else ""
+            raise failure
         return reply
 
     async def _reply(self, agent_round: Round, seconds: float) -> Reply:
@@ -136,8 +144,12 @@ class AgentWorkspaces:
             return
         folder = Path(mkdtemp(prefix="proctor-agent-"))
         try:
-            await asyncio.to_thread(lay, case, folder)
-            await set_up(case, folder, sandbox)
+            try:
+                await asyncio.to_thread(lay, case, folder)
+                await set_up(case, folder, sandbox)
+            except ModelError as error:
+                error.cause = Cause.ENVIRONMENT.value
+                raise
             async with self._candidate(case, index, folder) as candidate:
                 yield candidate
         finally:
@@ -163,7 +175,7 @@ class AgentWorkspaces:
     async def _candidate(
         self, case: Case, index: int, folder: Path, environment: Environment | None = None
     ) -> AsyncIterator[AgentCandidate]:
-        with self._passing() as (env, calls):
+        with self._passing(case, index) as (env, calls, fault):
             candidate = AgentCandidate(
                 agent=self.agent,
                 workspace=Workspace(
@@ -171,6 +183,7 @@ class AgentWorkspaces:
                 ),
                 keep=self.keep,
                 calls=calls,
+                provider_fault=fault,
                 on_cost=self._add_cost,
             )
             try:
@@ -183,20 +196,22 @@ class AgentWorkspaces:
             self.budget.seen(cost)
 
     @contextmanager
-    def _passing(self) -> Iterator[tuple[Mapping[str, str], Callable[[], Sequence[ProxyCall]]]]:
+    def _passing(
+        self, case: Case, index: int
+    ) -> Iterator[tuple[Mapping[str, str], Callable[[], Sequence[ProxyCall]], Callable[[], str]]]:
         """Open a session of the proxy, if there is one."""
         self.budget.check()
         if self.proxy is None:
-            yield {}, tuple
+            yield {}, tuple, str
             return
-        proxy, session = self.proxy, self.proxy.open()
+        proxy, session = self.proxy, self.proxy.open(case=case.id, index=index)
 
         def calls() -> Sequence[ProxyCall]:
             proxy.check(session)
             return proxy.taken(session)
 
         try:
-            yield proxy.env(session), calls
+            yield proxy.env(session), calls, partial(proxy.provider_fault, session)
         finally:
             proxy.end(session)
 

@@ -2,23 +2,41 @@
 
 import asyncio
 import hmac
-import json
+import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from proctor.core.exchange import Reply, Upstream, Usage, cost_of
+from proctor.core.exchange import (
+    CHAT,
+    GEMINI,
+    MESSAGES,
+    RESPONSES,
+    ProxiedExchange,
+    Reply,
+    Upstream,
+    Usage,
+    cost_of,
+)
 from proctor.core.rounds import AGENT, Attachment, Post
 from proctor.core.suite import Json
 from proctor.engine.models.budget import Budget, PricedRequest, tokens
+from proctor.engine.models.proxied_replies import (
+    ProxiedReply,
+    only_usage,
+    reply_in,
+    reply_in_stream,
+)
 from proctor.errors import BudgetError, UsageError
 from proctor.io import json_bytes
-from proctor.io.event_stream import MEDIA_TYPE, event_data, events, split_events
+from proctor.io.event_stream import MEDIA_TYPE, events
 from proctor.io.redaction import SECRETS, is_secret_name, redact, redact_body, redact_json
 
 if TYPE_CHECKING:
@@ -34,6 +52,14 @@ _LISTED = (
     ("GET", re.compile(rf"models(?:/{_MODEL})?", re.A)),
 )
 """Paths of model calls; everything else (files, keys, fine-tuning) is refused."""
+COUNTING = "messages/count_tokens"
+"""The path of a question for a number of tokens, which is no call of a model."""
+_VERSIONS = ("v1", "v1beta")
+_QUERY = {"alt": "sse", "beta": "true"}
+"""What of an address's query is passed on; a key in it is not."""
+PROXY_URL, PROXY_SOCKET = "PROCTOR_PROXY_URL", "PROCTOR_PROXY_SOCKET"
+PROXY_MODEL = "PROCTOR_PROXY_MODEL"
+"""The variables by which agents that Proctor knows find the proxy."""
 _ONE_CONNECTION = {
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     "content-length", "content-encoding", "accept-encoding", "expect", "host", "alt-svc",
@@ -79,6 +105,17 @@ def refusal_to(method: str, path: str) -> ProxyRefusal | None:
     if method not in methods:
         return ProxyRefusal(405, f"{path} takes {', '.join(sorted(methods))}")
     return None
+
+
+def api_of(path: str) -> str:
+    """Return the API that a path belongs to; empty where several have it."""
+    if path.startswith("messages"):
+        return MESSAGES
+    if path in ("chat/completions", "completions"):
+        return CHAT
+    if path == "responses":
+        return RESPONSES
+    return GEMINI if path.endswith("GenerateContent") or ":generate" in path else ""
 
 
 def path_for(path: str, model: str) -> str:
@@ -145,6 +182,8 @@ class ProxyCall:
             "cost": self.usage.cost,
             "seconds": round(self.seconds, 3),
         }
+        if self.usage.cached_tokens:
+            took["cached_tokens"] = self.usage.cached_tokens
         attachments.append(Attachment(type="model_usage", content=took))
         return Post(
             message=self.reply_text, send_from=MODEL, send_to=AGENT, attachments=tuple(attachments)
@@ -166,105 +205,8 @@ class ProxyCall:
             "cost": usage.cost,
             "seconds": round(self.seconds, 6),
             "at": self.at,
+            **({"cached_tokens": usage.cached_tokens} if usage.cached_tokens else {}),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ProxiedReply:
-    """Content of a reply: its text, tool calls and tokens."""
-
-    text: str = ""
-    tools: tuple[Json, ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-def reply_in(body: bytes) -> ProxiedReply:
-    """Parse a whole reply; an unreadable one is empty."""
-    try:
-        data = json_bytes.loads(body)
-    except ValueError:
-        return ProxiedReply()
-    if not isinstance(data, Mapping):
-        return ProxiedReply()
-    choice = _first(data.get("choices"))
-    message = choice.get("message")
-    message_fields = message if isinstance(message, Mapping) else {"content": choice.get("text")}
-    return _proxied_reply(message_fields, data.get("usage"))
-
-
-def reply_in_stream(body: bytes) -> ProxiedReply:
-    """Parse a streamed reply."""
-    words: list[str] = []
-    tools: dict[int, dict[str, Json]] = {}
-    usage: Json = None
-    for part in json_events(body):
-        usage = part.get("usage") or usage
-        delta = _first(part.get("choices")).get("delta")
-        if not isinstance(delta, Mapping):
-            continue
-        if isinstance(delta.get("content"), str):
-            words.append(delta["content"])
-        for call in delta.get("tool_calls") or ():
-            if isinstance(call, Mapping):
-                _add(tools.setdefault(int(call.get("index") or 0), {}), call)
-    return _proxied_reply({"content": "".join(words), "tool_calls": list(tools.values())}, usage)
-
-
-def json_events(body: bytes) -> list[Mapping[str, Json]]:
-    """Return the JSON objects of a stream of events."""
-    objects = []
-    for event in split_events(body):
-        try:
-            data = json_bytes.loads(event_data(event))
-        except ValueError:
-            continue
-        if isinstance(data, Mapping):
-            objects.append(data)
-    return objects
-
-
-def only_usage(event: bytes) -> bool:
-    """Tell whether an event of a stream has only the token counts that the proxy requested."""
-    events = json_events(event)
-    return bool(events) and all("choices" in part and not part["choices"] for part in events)
-
-
-def _proxied_reply(message: Mapping[str, Json], usage: Json) -> ProxiedReply:
-    used = usage if isinstance(usage, Mapping) else {}
-    content = message.get("content")
-    text = content if isinstance(content, str) else json.dumps(content) if content else ""
-    tools = message.get("tool_calls")
-    calls = [_tool(call) for call in tools if isinstance(call, Mapping)] if tools else []
-    return ProxiedReply(
-        text,
-        tuple(calls),
-        int(used.get("prompt_tokens") or used.get("input_tokens") or 0),
-        int(used.get("completion_tokens") or used.get("output_tokens") or 0),
-    )
-
-
-def _tool(call: Mapping[str, Json]) -> Json:
-    function = call.get("function")
-    function_fields = function if isinstance(function, Mapping) else {}
-    return {
-        "name": function_fields.get("name", ""),
-        "arguments": function_fields.get("arguments", ""),
-    }
-
-
-def _add(tool: dict[str, Json], part: Mapping[str, Json]) -> None:
-    function = tool.setdefault("function", {"name": "", "arguments": ""})
-    new = part.get("function")
-    if isinstance(new, Mapping):
-        function["name"] += new.get("name") or ""
-        function["arguments"] += new.get("arguments") or ""
-
-
-def _first(choices: Json) -> Mapping[str, Json]:
-    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        return choices[0]
-    return {}
 
 
 LARGEST = 64 * 1024 * 1024
@@ -272,6 +214,7 @@ LARGEST = 64 * 1024 * 1024
 LONGEST = 1800.0
 BODY_SECONDS = 120.0
 """Time limit for the body of a request, in seconds."""
+_PROVIDER_FAULTS = frozenset({401, 403, 408, 429})
 SHORTEST_SECRET = 16
 _SECRET = re.compile(r"[A-Za-z0-9_-]+")
 _HEADERS = {
@@ -293,18 +236,28 @@ class Proxy:
     """The budget that the calls share with others."""
     on_call: Callable[[ProxyCall], None] = lambda _: None
     """Callback for each finished call."""
+    on_exchange: Callable[[ProxiedExchange], None] = lambda _: None
+    """Callback for each finished call as it was sent and answered, for a cassette."""
     address: str = ""
     """The address while it listens."""
+    socket: str = ""
+    """The socket at which it listens as well, for agents without a network."""
     _port: int = 0
     _calls: dict[str, list[ProxyCall]] = field(default_factory=dict, repr=False)
     """The calls of each session, by its secret."""
     _refused: dict[str, BudgetError] = field(default_factory=dict, repr=False)
     """Sessions with a call that was refused for lack of money."""
+    _failed: dict[str, str] = field(default_factory=dict, repr=False)
+    """Why the last call of a session failed for a reason of the provider's."""
+    _whose: dict[str, tuple[str, int]] = field(default_factory=dict, repr=False)
+    """The case and attempt of each session."""
+    _begun: dict[str, int] = field(default_factory=dict, repr=False)
+    """How many calls each session has begun."""
     _client: Any = None
 
     @asynccontextmanager
-    async def serving(self, port: int = 0) -> AsyncIterator["Proxy"]:
-        """Listen on this machine within the block."""
+    async def serving(self, port: int = 0, *, socket: bool = False) -> AsyncIterator["Proxy"]:
+        """Listen on this machine within the block, also at a socket if one is wanted."""
         from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 
         SECRETS.add_headers(self.upstream.destination.headers)
@@ -313,9 +266,13 @@ class Proxy:
         runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", port)
+        folder = mkdtemp(prefix="proctor-proxy-") if socket else ""
         try:
             try:
                 await site.start()
+                if folder:
+                    self.socket = os.path.join(folder, "socket")
+                    await web.UnixSite(runner, self.socket).start()
             except OSError as error:
                 raise UsageError(
                     f"port {port} cannot be listened on: {error.strerror} (fix: --port N)"
@@ -324,13 +281,16 @@ class Proxy:
             async with ClientSession(
                 timeout=ClientTimeout(total=LONGEST), cookie_jar=DummyCookieJar()
             ) as self._client:
-                self._port = runner.addresses[0][1]
+                self._port = next(a[1] for a in runner.addresses if isinstance(a, tuple))
                 self.address = f"http://127.0.0.1:{self._port}"
                 yield self
         finally:
             await runner.cleanup()
+            self.socket = ""
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
 
-    def open(self, secret: str | None = None) -> str:
+    def open(self, secret: str | None = None, *, case: str = "", index: int = 0) -> str:
         """Begin a session, and return the secret in its address."""
         if secret and (len(secret) < SHORTEST_SECRET or not _SECRET.fullmatch(secret)):
             raise UsageError(
@@ -338,6 +298,7 @@ class Proxy:
             )
         session_secret = secret or secrets.token_urlsafe(32)
         self._calls[session_secret] = []
+        self._whose[session_secret] = (case, index)
         return session_secret
 
     def base(self, session: str) -> str:
@@ -346,8 +307,16 @@ class Proxy:
 
     def env(self, session: str) -> dict[str, str]:
         """Return the environment variables that point common clients at a session."""
-        base = self.base(session)
-        return {"OPENAI_BASE_URL": base, "OPENAI_API_BASE": base, "OPENAI_API_KEY": "none"}
+        base, root = self.base(session), f"{self.address}/{session}"
+        speaks = self.upstream.speaks
+        env = {PROXY_URL: root, PROXY_SOCKET: self.socket, PROXY_MODEL: self.upstream.model}
+        if not speaks or CHAT in speaks or RESPONSES in speaks:
+            env |= {"OPENAI_BASE_URL": base, "OPENAI_API_BASE": base, "OPENAI_API_KEY": "none"}
+        if MESSAGES in speaks and RESPONSES not in speaks:
+            env |= {"ANTHROPIC_BASE_URL": root, "ANTHROPIC_API_KEY": "none"}
+        if GEMINI in speaks:
+            env |= {"GOOGLE_GEMINI_BASE_URL": root, "GEMINI_API_KEY": "none"}
+        return env
 
     def taken(self, session: str) -> list[ProxyCall]:
         """Return the calls of a session since the last time."""
@@ -359,10 +328,15 @@ class Proxy:
         if (error := self._refused.get(session)) is not None:
             raise error
 
+    def provider_fault(self, session: str) -> str:
+        """Return why the last call of a session had no answer, if that is the provider's fault."""
+        return self._failed.get(session, "")
+
     def end(self, session: str) -> None:
         """Close a session."""
         self._calls.pop(session, None)
-        self._refused.pop(session, None)
+        for kept in (self._refused, self._failed, self._whose, self._begun):
+            kept.pop(session, None)
 
     async def _serve(self, request: "Request") -> "StreamResponse":
         """Serve one request; sender and path are checked before its body is read."""
@@ -374,9 +348,9 @@ class Proxy:
         secret, _, rest = request.rel_url.raw_path.lstrip("/").partition("/")
         session = self._session(secret)
         version, _, path = rest.partition("/")
-        if session is None or version != "v1":
+        if session is None or version not in _VERSIONS:
             return _refused(web, 404, "use the base URL that Proctor names: it holds a secret")
-        refusal = refusal_to(request.method, path)
+        refusal = refusal_to(request.method, path) or self._not_spoken(path)
         if refusal is not None:
             return _refused(web, *refusal)
         try:
@@ -388,6 +362,15 @@ class Proxy:
         if body is None:
             return _refused(web, 400, "the body of a call is a JSON object")
         return await self._pass_on(request, _ProxiedRequest(session, path, body, own))
+
+    def _not_spoken(self, path: str) -> ProxyRefusal | None:
+        """Return why a call is refused that the model behind the proxy does not take."""
+        api, speaks = api_of(path), self.upstream.speaks
+        if not api or not speaks or api in speaks:
+            return None
+        return ProxyRefusal(
+            404, f"{self.upstream.model} is not asked by {api}, but by {', '.join(sorted(speaks))}"
+        )
 
     def _session(self, secret: str) -> str | None:
         """Return the session of a secret, in constant time."""
@@ -409,18 +392,19 @@ class Proxy:
         except (ClientError, TimeoutError, OSError) as error:
             base = self.upstream.destination.base
             message = f"{base} cannot be reached: {type(error).__name__}"
+            self._failed[proxied.session] = message
         self._note(proxied, 502, ProxiedReply(), 0.0)
         return _refused(web, 502, message)
 
     @asynccontextmanager
     async def _paid(self, proxied: "_ProxiedRequest") -> AsyncIterator[None]:
         """Reserve money for a call while it runs, or raise a BudgetError."""
-        if not proxied.body:
+        if not proxied.counts:
             yield
             return
         priced = PricedRequest(
             f"{self.upstream.destination.base} {self.upstream.model} agent",
-            tokens(json_bytes.dumps(proxied.question).decode()),
+            tokens(json_bytes.dumps(proxied.body).decode()),
             proxied.most,
             self.upstream.price,
         )
@@ -435,17 +419,24 @@ class Proxy:
 
         started = time.monotonic()
         destination = self.upstream.destination
+        if self.upstream.exchanges is not None:
+            return self._played_back(web, proxied)
+        place = self._place(proxied)
+        query = "&".join(f"{k}={v}" for k, v in _QUERY.items() if request.query.get(k) == v)
         async with self._client.request(
             request.method,
-            destination.url(f"/{path_for(proxied.path, self.upstream.model)}"),
+            destination.url(f"/{path_for(proxied.path, self.upstream.model)}")
+            + (f"?{query}" if query else ""),
             data=json_bytes.dumps(proxied.body) if proxied.body else None,
             headers={**passed_headers(request.headers), **destination.headers},
             allow_redirects=False,
         ) as answer:
             passed = {**passed_headers(answer.headers), **_HEADERS}
+            self._judge(proxied, answer.status)
             if MEDIA_TYPE not in answer.headers.get("content-type", ""):
                 data = redact_body(await _whole(answer.content))
                 self._note(proxied, answer.status, reply_in(data), time.monotonic() - started)
+                self._keep(proxied, place, answer, data)
                 return web.Response(status=answer.status, body=data, headers=passed)
             response = web.StreamResponse(status=answer.status, headers=passed)
             await response.prepare(request)
@@ -460,18 +451,66 @@ class Proxy:
             finally:
                 took = time.monotonic() - started
                 self._note(proxied, answer.status, reply_in_stream(bytes(whole)), took)
+            self._keep(proxied, place, answer, redact_body(bytes(whole)))
             return response
+
+    def _place(self, proxied: "_ProxiedRequest") -> int:
+        """Return the number of a call within its session."""
+        place = self._begun.get(proxied.session, 0)
+        if proxied.body:
+            self._begun[proxied.session] = place + 1
+        return place
+
+    def _judge(self, proxied: "_ProxiedRequest", status: int) -> None:
+        """Note whether a call failed for a reason that is the provider's, or an earlier did."""
+        if status in _PROVIDER_FAULTS or status >= 500:
+            self._failed[proxied.session] = (
+                f"the model behind the proxy answered with status {status}"
+            )
+        elif status < 400 and proxied.body:
+            self._failed.pop(proxied.session, None)
+
+    def _keep(self, proxied: "_ProxiedRequest", place: int, answer: Any, data: bytes) -> None:
+        """Hand an exchange to the cassette."""
+        if not proxied.body or answer.status >= 400:
+            return
+        case, index = self._whose.get(proxied.session, ("", 0))
+        self.on_exchange(
+            ProxiedExchange(
+                case=case,
+                index=index,
+                place=place,
+                path=proxied.path,
+                status=answer.status,
+                kind=answer.headers.get("content-type", ""),
+                body=data.decode("utf-8", "replace"),
+            )
+        )
+
+    def _played_back(self, web: Any, proxied: "_ProxiedRequest") -> "StreamResponse":
+        """Answer from a cassette: the call of the same place in the same attempt at the case."""
+        assert self.upstream.exchanges is not None
+        case, index = self._whose.get(proxied.session, ("", 0))
+        place = self._place(proxied)
+        found = self.upstream.exchanges.get((case, index, place))
+        if found is None or api_of(found.path) != api_of(proxied.path):
+            message = f"the cassette has no call {place + 1} of {case or 'this session'!r} to "
+            return _refused(web, 404, message + proxied.path)
+        data = found.body.encode()
+        read = reply_in_stream if MEDIA_TYPE in found.kind else reply_in
+        self._note(proxied, found.status, read(data), 0.0)
+        headers = {**_HEADERS, "Content-Type": found.kind or "application/json"}
+        response: StreamResponse = web.Response(status=found.status, body=data, headers=headers)
+        return response
 
     def _note(
         self, proxied: "_ProxiedRequest", status: int, proxied_reply: ProxiedReply, seconds: float
     ) -> None:
-        if not proxied.body:
+        if not proxied.counts:
             return
-        usage = Usage(
-            calls=1,
-            prompt_tokens=proxied_reply.prompt_tokens,
-            completion_tokens=proxied_reply.completion_tokens,
-        )
+        usage = replace(proxied_reply.usage, calls=1)
+        rates = self.upstream.rates
+        cost = cost_of(self.upstream.price, usage) if rates is None else rates.cost(usage)
         body = proxied.body
         call = ProxyCall(
             path=proxied.path,
@@ -480,7 +519,7 @@ class Proxy:
             reply_text=redact(proxied_reply.text),
             tools=tuple(redact_json(list(proxied_reply.tools))),
             status=status,
-            usage=replace(usage, cost=cost_of(self.upstream.price, usage)),
+            usage=replace(usage, cost=cost),
             seconds=seconds,
             at=time.time(),
         )
@@ -506,14 +545,22 @@ class _ProxiedRequest:
     @property
     def question(self) -> Json:
         """Return the messages, whatever the protocol calls them."""
-        body = self.body
-        return body.get("messages") or body.get("input") or body.get("prompt")
+        names = ("messages", "input", "contents", "prompt")
+        return next((self.body[name] for name in names if self.body.get(name)), None)
+
+    @property
+    def counts(self) -> bool:
+        """Tell whether it is a call of a model, which has a price."""
+        return bool(self.body) and self.path != COUNTING
 
     @property
     def most(self) -> int | None:
         """Return the token limit of the reply, if any."""
         names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+        config = self.body.get("generationConfig")
         limit = next((self.body[name] for name in names if self.body.get(name)), None)
+        if limit is None and isinstance(config, Mapping):
+            limit = config.get("maxOutputTokens")
         return limit if isinstance(limit, int) and limit > 0 else None
 
 

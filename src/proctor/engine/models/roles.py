@@ -272,7 +272,9 @@ class Models:
         model = build_model(choice, self.settings)
         self.refuse_unpriced(model)
         try:
-            async with Proxy(await model.upstream(), budget=self.budget).serving() as proxy:
+            keep = (lambda _: None) if self.recorder is None else self.recorder.add_exchange
+            proxy = Proxy(await model.upstream(), budget=self.budget, on_exchange=keep)
+            async with proxy.serving(socket=True):
                 yield proxy
         finally:
             await model.close()

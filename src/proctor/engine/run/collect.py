@@ -9,6 +9,7 @@ from itertools import takewhile
 from traceback import format_exception
 
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
+from proctor.core.cause import CAUSE, Cause, cause_of_failure
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureNotices
 from proctor.core.fingerprint import attempt_key, digest
@@ -226,13 +227,15 @@ class Collector:
         except TimeoutError:
             if (scope := CallScope.current()) is not None:
                 scope.note_broken()
-            attempt = _failed(case, index, f"took longer than the {self.deadline:g} s allowed")
+            words = f"took longer than the {self.deadline:g} s allowed"
+            attempt = _failed(case, index, words, {CAUSE: Cause.LIMIT.value})
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
             text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
             where = redact("".join(format_exception(error, limit=-LEVELS)))
-            attempt = _failed(case, index, redact(text), {TRACEBACK: where[-LONGEST:]})
+            notes = {TRACEBACK: where[-LONGEST:], CAUSE: Cause.ENVIRONMENT.value}
+            attempt = _failed(case, index, redact(text), notes)
         return attempt
 
     def _flush(self, buffer: list[AttemptRow]) -> None:
@@ -269,7 +272,12 @@ def _failed(case: Case, index: int, error: str, notes: Mapping[str, Json] | None
 def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
     """Return the attempt that a candidate's error ended, with its transcript so far."""
     text, where = str(error), error.traceback if isinstance(error, AgentError) else ""
-    notes = {TRACEBACK: where} if where else {}
+    if isinstance(error, BudgetError):
+        cause = Cause.LIMIT.value
+    else:
+        found = cause_of_failure(text, of_agent=isinstance(error, AgentError))
+        cause = error.cause or found.value
+    notes = {**({TRACEBACK: where} if where else {}), CAUSE: cause}
     if not isinstance(error.so_far, Attempt):
         return _failed(case, index, text, notes)
     before = error.so_far

@@ -1,11 +1,11 @@
 """Evaluation of one candidate on one suite, from reading to the stored run."""
 
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import (
+    AbstractAsyncContextManager,
     AbstractContextManager,
     aclosing,
-    asynccontextmanager,
     contextmanager,
     nullcontext,
 )
@@ -466,22 +466,13 @@ async def _interview_until(
     return RunRows(store, writer.run_id).drop_memory()
 
 
-@asynccontextmanager
-async def _passed_on(ready: PreparedRun) -> AsyncIterator[None]:
-    """Route the agent's calls through a proxy within the block, if requested."""
-    seats, choice = ready.cast.seats, ready.settings.proxy
-    if seats is None:
-        yield
-        return
-    try:
-        if choice is None:
-            yield
-        else:
-            async with ready.models.proxy(choice) as seats.proxy:
-                yield
-    finally:
-        seats.proxy = None
-        await seats.agent.close()
+def _passed_on(ready: PreparedRun) -> AbstractAsyncContextManager[None]:
+    """Route an agent's calls through a proxy within the block."""
+    if ready.cast.seats is None:
+        return nullcontext()
+    from proctor.engine.agents.passed_on import passed_on
+
+    return passed_on(ready.cast.seats, ready.settings.proxy, ready.models)
 
 
 async def _score(
