@@ -20,6 +20,7 @@ OTHERS = 4
 PARTNERS = 8
 EMPTY, PROMPT, STUFFED, OTHER, REFERENCE, IDEAL, ENDLESS, KEYWORD = range(8)
 
+NOT_TRIED = "was not tried: judging by it runs programs"
 Finding = tuple[str, str, str]
 """A severity, a message, and what to do about it."""
 
@@ -63,7 +64,7 @@ def _left_out(suite: Suite, scorers: Scorers) -> Iterator[Problem]:
         for criterion in case.criteria:
             if not _can_be_tried(scorers.of(criterion)):
                 trial = Trial(case=case, criterion=criterion, kind=EMPTY, answer="")
-                yield _problem(trial, "note", "was not tried: judging by it runs programs", "")
+                yield _problem(trial, "note", NOT_TRIED, "")
 
 
 def _can_be_tried(scorer: Scorer) -> bool:

@@ -1,0 +1,380 @@
+"""Tasks examined themselves: their solutions, nobody and cheats work on them, with less of all."""
+
+import re
+import shlex
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from math import fsum
+
+from proctor.contracts.environment import Environment, EnvironmentCommand
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import run_scorer_async
+from proctor.core.attempt import Attempt
+from proctor.core.environment import (
+    CHANGES,
+    SETUP,
+    SOLUTION,
+    SOLUTIONS,
+    TESTS,
+    EnvironmentNeeds,
+)
+from proctor.core.fingerprint import digest_bytes
+from proctor.core.rounds import FILES, scored_part
+from proctor.core.score import ScoreStatus
+from proctor.core.suite import Case, Criterion, Json, Message, Suite
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.errors import ModelError, Problem
+from proctor.io.concurrency import map_unordered
+
+REPEATS = 3
+AT_ONCE = 2
+FULL = 1.0 - 1e-9
+PLANTED, DAEMON, EDITED, NOTHING = "planted reward", "daemon", "edited tests", "nothing"
+LESS_MEMORY, LESS_TIME = "half the memory", "half the time"
+_NETWORK = re.compile(
+    r"there is no network|could not resolve|name resolution|network is unreachable|"
+    r"failed to establish|no route to host|connection refused|getaddrinfo|urlopen error",
+    re.IGNORECASE,
+)
+_REWARDS = (
+    'for place in . /logs /logs/verifier /tmp "$HOME" "$PWD/logs" "$PWD/logs/verifier"; do\n'
+    '  mkdir -p "$place"; echo 1 >"$place/reward.txt"\n'
+    '  echo \'{"reward": 1}\' >"$place/reward.json"\n'
+    "done\n"
+)
+
+Work = Callable[[Environment, int], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialOutcome:
+    """What one trial of a task came to."""
+
+    value: float | None
+    """Its share of full marks; none where the tests gave none."""
+    reason: str = ""
+    output: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether it got full marks."""
+        return self.value is not None and self.value >= FULL
+
+    @property
+    def shown(self) -> str:
+        """Return the value as people see it."""
+        return "–" if self.value is None else f"{self.value:.4g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """One thing that is wrong with a task."""
+
+    weight: int
+    """How much it means: 3 for marks that mean nothing, 1 for what may be a matter of taste."""
+    message: str
+    hint: str
+
+
+@dataclass(kw_only=True)
+class ExaminedTask:
+    """A task with what came of its trials."""
+
+    case: Case
+    trials: dict[str, str] = field(default_factory=dict)
+    suspicions: list[Suspicion] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """Return how suspicious it is."""
+        return sum(one.weight for one in self.suspicions)
+
+    def suspect(self, weight: int, message: str, hint: str = "") -> None:
+        """Note something that is wrong."""
+        self.suspicions.append(Suspicion(weight=weight, message=message, hint=hint))
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong as problems of the suite."""
+        for one in self.suspicions:
+            yield Problem(
+                message=one.message, about=f"case {self.case.id!r}", file=self.case.source or None,
+                severity="warning", hint=one.hint,
+            )  # fmt: skip
+
+
+def is_task(case: Case) -> bool:
+    """Tell whether a case brings an environment to work in."""
+    return SETUP in case.setup
+
+
+def to_try(suite: Suite, scorers: Scorers) -> list[Case]:
+    """Return the cases that bring an environment, or whose criteria run programs."""
+    return [case for case in suite.cases if is_task(case) or _has_programs(case, scorers)]
+
+
+async def examined(
+    suite: Suite, scorers: Scorers, sandbox: Sandbox, repeats: int = REPEATS
+) -> list[ExaminedTask]:
+    """Try the tasks of a suite, and return them with the most suspicious first."""
+    tasks = to_try(suite, scorers)
+
+    async def one(case: Case) -> ExaminedTask:
+        trials = _Trials(case, scorers, sandbox, repeats)
+        return await (trials.task() if is_task(case) else trials.programs())
+
+    found = []
+    async with aclosing(map_unordered(tasks, one, limit=AT_ONCE)) as done:
+        async for task in done:
+            found.append(task)
+    order = {case.id: place for place, case in enumerate(suite.cases)}
+    return sorted(found, key=lambda task: (-task.weight, order[task.case.id]))
+
+
+def _has_programs(case: Case, scorers: Scorers) -> bool:
+    """Tell whether programs look at the answers to a case whose right answer is known."""
+    if not case.references:
+        return False
+    return any(_runs_programs(scorers, criterion) for criterion in case.criteria)
+
+
+def _runs_programs(scorers: Scorers, criterion: Criterion) -> bool:
+    scorer = scorers.of(criterion)
+    return scorer.needs_sandbox and scorer.is_async and not scorer.needs_judge
+
+
+@dataclass
+class _Trials:
+    """The trials of one case."""
+
+    case: Case
+    scorers: Scorers
+    sandbox: Sandbox
+    repeats: int
+    blobs: dict[str, bytes] = field(default_factory=dict)
+
+    async def task(self) -> ExaminedTask:
+        """Try a task in all ways."""
+        found = ExaminedTask(case=self.case)
+        if not await self._solved(found):
+            return found
+        nothing = await self._tried(NOTHING, _nothing, found)
+        if nothing.value is None:
+            found.suspect(2, f"doing nothing cannot be scored: {nothing.reason}",
+                          "have test.sh write a reward in every case")  # fmt: skip
+        elif nothing.value > 0:
+            found.suspect(3, f"doing nothing gets {nothing.shown} of 1",
+                          "ask for something that is not there yet")  # fmt: skip
+        for name, work, hint in (
+            (PLANTED, _script(_REWARDS), "write the reward from the tests' own findings alone"),
+            (DAEMON, _script(_DAEMON), "look at nothing that a process may change meanwhile"),
+            (EDITED, self._edit, "keep what tests run in tests/, out of the agent's reach"),
+        ):
+            tried = await self._tried(name, work, found)
+            if tried.value is not None and tried.value > (nothing.value or 0.0):
+                found.suspect(3, f"{_WORDS[name]} gets {tried.shown} of 1", hint)
+        await self._with_less(found)
+        return found
+
+    async def _solved(self, found: ExaminedTask) -> bool:
+        """Try the reference solution; where it never passes, other trials would say nothing."""
+        solutions = self.case.hidden.get(SOLUTIONS) or []
+        if not all("solve.sh" in files for files in solutions) or not solutions:
+            found.trials["solution"] = "none"
+            found.suspect(2, "there is no reference solution", "add solution/solve.sh")
+            return True
+        tries = [await self._try(self.case, _solving(self.case)) for _ in range(self.repeats)]
+        passed = sum(tried.passed for tried in tries)
+        found.trials["solution"] = f"{passed}/{len(tries)}"
+        if passed == len(tries):
+            return True
+        failed = next(tried for tried in tries if not tried.passed)
+        if passed:
+            message = f"the reference solution passes {passed} of {len(tries)} times"
+            found.suspect(3, f"{message}: {failed.reason}", "make tests and solution depend on"
+                          " nothing that changes")  # fmt: skip
+            return True
+        if failed.value is None:
+            message = f"the reference solution cannot be scored: {failed.reason}"
+        else:
+            message = f"the reference solution gets {failed.shown} of 1: {failed.reason}"
+        hint = "correct the solution or the tests"
+        if _NETWORK.search(f"{failed.reason} {failed.output}"):
+            message, hint = f"without network {message}", "bring along what it fetches"
+        found.suspect(3, message, hint)
+        return False
+
+    async def _with_less(self, found: ExaminedTask) -> None:
+        """Try the solution with half of what the task gives it."""
+        if not found.trials["solution"].startswith(f"{self.repeats}/"):
+            return
+        for name, less in ((LESS_MEMORY, _less_memory), (LESS_TIME, _less_time)):
+            case = less(self.case)
+            tried = await self._try(case, _solving(case))
+            found.trials[name] = tried.shown
+            if not tried.passed:
+                message = f"with {name} the reference solution gets {tried.shown}: {tried.reason}"
+                found.suspect(1, message, "give more: marks depend on the machine")
+
+    async def _tried(self, name: str, work: Work, found: ExaminedTask) -> TrialOutcome:
+        tried = await self._try(self.case, work)
+        found.trials[name] = tried.shown
+        return tried
+
+    async def _try(self, case: Case, work: Work) -> TrialOutcome:
+        needs = EnvironmentNeeds.of(case)
+        assert needs is not None
+        environment = self.sandbox.environment(needs)
+        files: list[dict[str, str]] = []
+        try:
+            await environment.start()
+            for turn in range(_turns(case)):
+                await work(environment, turn)
+                archive = await environment.changes()
+                key = digest_bytes(archive)
+                self.blobs[key] = archive
+                files.append({CHANGES: key})
+        except ModelError as error:
+            return TrialOutcome(value=None, reason=str(error))
+        finally:
+            await environment.close()
+        messages = tuple(
+            message
+            for turn in range(len(files))
+            for message in (
+                *((Message(role="user", content="next"),) if turn else ()),
+                Message(role="assistant", content="done"),
+            )
+        )
+        attempt = Attempt(case_id=case.id, messages=messages, notes={FILES: files})
+        return await self._scored(case, attempt)
+
+    async def _scored(self, case: Case, attempt: Attempt) -> TrialOutcome:
+        got, full, reasons, output = [], [], [], ""
+        for criterion in case.criteria:
+            if criterion.weight <= 0 or not _runs_programs(self.scorers, criterion):
+                continue
+            ctx = ScoreContext(
+                case=case, attempt=scored_part(criterion, attempt), sandbox=self.sandbox,
+                read_file=self.blobs.__getitem__,
+            )  # fmt: skip
+            score = await run_scorer_async(self.scorers.of(criterion), ctx)
+            if isinstance(score.detail, Mapping):
+                output += str(score.detail.get("output", ""))
+            if score.status is not ScoreStatus.SCORED or score.points is None:
+                return TrialOutcome(value=None, reason=score.reason, output=output)
+            got.append(criterion.weight * score.points)
+            full.append(criterion.weight * (score.out_of or 1.0))
+            reasons.append(score.reason)
+        value = fsum(got) / fsum(full) if full else None
+        return TrialOutcome(value=value, reason="; ".join(reasons), output=output)
+
+    async def _edit(self, environment: Environment, turn: int) -> None:
+        """Make every program that the tests find outside of their folder end well."""
+        texts = " ".join(
+            str(entry)
+            for criterion in self.case.criteria
+            for entry in criterion.scorer.params.get("files", {}).values()
+        )
+        lines = [f"mkdir -p {TESTS}; echo 'echo 1 >/logs/verifier/reward.txt' >{TESTS}/test.sh"]
+        for path in sorted(environment.folder.rglob("*")):
+            if path.is_file() and not path.is_symlink() and path.name in texts:
+                name = shlex.quote(path.relative_to(environment.folder).as_posix())
+                lines.append(f": >{name}")
+        await environment.run(
+            EnvironmentCommand(argv=("/bin/bash", "-c", "\n".join(lines)), wall=60.0)
+        )
+
+    async def programs(self) -> ExaminedTask:
+        """Try references and empty answers on criteria that run programs."""
+        found = ExaminedTask(case=self.case)
+        empty = await self._scored(self.case, Attempt.of(self.case.id, ""))
+        found.trials[NOTHING] = empty.shown
+        if empty.value is not None and empty.value > 0:
+            found.suspect(3, f"the empty answer gets {empty.shown} of 1",
+                          "have its programs look for something that must be there")  # fmt: skip
+        tries = [
+            await self._scored(self.case, Attempt.of(self.case.id, self.case.references[0]))
+            for _ in range(self.repeats)
+        ]
+        passed = sum(tried.passed for tried in tries)
+        found.trials["solution"] = f"{passed}/{len(tries)}"
+        if passed < len(tries):
+            failed = next(tried for tried in tries if not tried.passed)
+            times = f"passes {passed} of {len(tries)} times" if passed else "does not pass"
+            found.suspect(3, f"the reference {times}: {failed.reason}",
+                          "correct the reference or the programs")  # fmt: skip
+        return found
+
+
+_DAEMON = (
+    "setsid bash -c 'while :; do\n" + _REWARDS.replace("'", "'\"'\"'") + "sleep 0.01; done'"
+    " >/dev/null 2>&1 &\nsleep 0.2\n"
+)
+_WORDS = {
+    PLANTED: "a reward file that the agent planted",
+    DAEMON: "a process that keeps writing rewards",
+    EDITED: "emptying the files that the tests use",
+}
+
+
+def _solving(case: Case) -> Work:
+    """Return what the reference solution of a case does, within the time that the case gives."""
+    needs = EnvironmentNeeds.of(case)
+    wall = needs.agent_timeout if needs is not None else 0.0
+
+    async def work(environment: Environment, turn: int) -> None:
+        await environment.place(case.hidden[SOLUTIONS][turn], SOLUTION)
+        argv = ("/bin/bash", f"{SOLUTION}/solve.sh")
+        await environment.run(EnvironmentCommand(argv=argv, wall=wall))
+        await environment.place({}, SOLUTION)
+
+    return work
+
+
+async def _nothing(environment: Environment, turn: int) -> None:
+    return None
+
+
+def _script(text: str) -> Work:
+    async def work(environment: Environment, turn: int) -> None:
+        await environment.run(EnvironmentCommand(argv=("/bin/bash", "-c", text), wall=60.0))
+
+    return work
+
+
+def _turns(case: Case) -> int:
+    return len(case.dialogue.params.get("then", ())) + 1
+
+
+def _less_memory(case: Case) -> Case:
+    needs = EnvironmentNeeds.of(case)
+    assert needs is not None
+    return _with(case, memory=needs.memory // 2)
+
+
+def _less_time(case: Case) -> Case:
+    needs = EnvironmentNeeds.of(case)
+    assert needs is not None
+    halved = _with(case, agent_timeout=needs.agent_timeout / 2)
+    criteria = tuple(
+        replace(
+            criterion,
+            scorer=replace(
+                criterion.scorer,
+                params={
+                    **criterion.scorer.params,
+                    "timeout": criterion.scorer.params.get("timeout", 600.0) / 2,
+                },
+            ),
+        )
+        if criterion.scorer.name == "task_tests"
+        else criterion
+        for criterion in halved.criteria
+    )
+    return replace(halved, criteria=criteria)
+
+
+def _with(case: Case, **changed: Json) -> Case:
+    return replace(case, setup={**case.setup, SETUP: {**case.setup[SETUP], **changed}})
