@@ -203,6 +203,7 @@ def hostile(*members: tuple[str, str]) -> bytes:
         hostile(("elsewhere/x", "")),
         b"no archive",
     ],
+    ids=["upwards", "absolute", "through a link", "elsewhere", "no archive"],
 )
 def test_archives_stay_inside(archive: bytes) -> None:
     async def work(environment: OwnRoot) -> None:
