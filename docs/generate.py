@@ -39,6 +39,10 @@ ENVIRONMENT = {
     " but hidden from other users of the machine",
     "PROCTOR_SERVE_TOKEN": "the token that clients of `proctor serve` must send"
     " ([grading](grading.md))",
+    "PROCTOR_PROXY_URL": "set for agents: the address of the proxy that their model calls go to"
+    " ([agents](agents.md))",
+    "PROCTOR_PROXY_SOCKET": "set for agents without a network: the proxy's Unix socket",
+    "PROCTOR_PROXY_MODEL": "set for agents: the model behind the proxy",
     "PROCTOR_TEXTS": "`0`: like `--no-texts`, for every command with `--json`"
     " ([results](results.md))",
     "PROCTOR_PROXY_SECRET": "like `--secret` of `proctor proxy`,"

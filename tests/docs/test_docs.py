@@ -123,7 +123,8 @@ def test_every_variable_of_the_environment_is_described() -> None:
     named = set(re.findall(r"\bPROCTOR_[A-Z]+(?:_[A-Z]+)*\b", sources))
     named |= {text_files.variable(name) for name in text_files.LIMITS}
     # What Proctor itself tells its processes, and agents in the sandbox.
-    named -= {"PROCTOR_PROGRESS_FD", "PROCTOR_AGENT_MARK", "PROCTOR_SESSION"}
+    named -= {"PROCTOR_PROGRESS_FD", "PROCTOR_AGENT_MARK", "PROCTOR_SESSION", "PROCTOR_PYTHON"}
+    named -= {"PROCTOR_PROXY_KEY"}
     assert set(generator().ENVIRONMENT) == named
 
 

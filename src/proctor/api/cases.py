@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, Unpack
 
 from proctor import registry
 from proctor.api.handed_over import AnyCriteria, spec_of, written_criteria
+from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.tables import Table
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.contracts.dialogue import Dialogue
@@ -361,20 +362,13 @@ def _row_case(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any
     return case
 
 
-def load_suite(
-    path: str | Path,
-    *,
-    dialect: str = "",
-    compat: str = "",
-    root: str | Path | None = None,
-) -> Suite:
+def load_suite(path: str | Path, **options: Unpack[EvaluateOptions]) -> Suite:
     """Read the suite at a path, in any of the formats that Proctor knows.
 
-    A SuiteError lists every problem with its file and line.
+    Options are those of ``evaluate`` that are about reading: ``dialect``, ``root``, ``where``,
+    ``limit`` and so on. A SuiteError lists every problem with its file and line.
     """
     from proctor.engine.run import read_suite
 
-    settings = SuiteSettings(
-        path=Path(path), dialect=dialect, compat=compat, root=None if root is None else Path(root)
-    )
-    return read_suite.read(settings).suite
+    settings = ReadOptions.of(options).suite(Path(path))
+    return read_suite.chosen(read_suite.read(settings).suite, settings)

@@ -69,6 +69,8 @@ class EvaluateOptions(TypedDict, total=False):
     select: str | Sequence[str]
     dialect: str
     dialect_option: Mapping[str, Any]
+    data: str | Path
+    """A local copy of a recipe's rows."""
     compat: str
     root: str | Path
     allow_import: bool
@@ -171,8 +173,9 @@ class ReadOptions:
 
             trust_folders([str(path if path.is_dir() else path.parent), os.getcwd()])
         options = dict(self.get("dialect_option", {}))
-        if "max_turns" in self.given:
-            options.setdefault("max_turns", self.get("max_turns"))
+        for name in ("max_turns", "data"):
+            if name in self.given:
+                options.setdefault(name, str(self.get(name)))
         root = self.get("root")
         return SuiteSettings(
             path=path,

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.core.exchange import Sampling
+from proctor.core.suite import VARIANT
 
 if TYPE_CHECKING:
     from proctor.contracts.report import RunView
 
 _NAMES = {
     "models": "model", "judges": "judge", "prompts": "prompt", "gates": "gate",
-    "headers": "header", "prices": "price", "price_file": "prices", "variant": "compat",
+    "headers": "header", "prices": "price", "price_file": "prices", "variant": VARIANT,
     "agent_options": "agent_option", "dialect_options": "dialect_option",
 }  # fmt: skip
 """What the command line calls options inside, and what they are here."""

@@ -24,6 +24,7 @@ EXTRAS = {
     "chinese": ("Chinese words", ("jieba", "rjieba")),
     "bench": ("readability and specificity", ("pyphen", "rjieba", "wordfreq")),
     "charts": ("charts", ("vl-convert-python",)),
+    "hub": ("rows of public benchmarks, from the Hugging Face hub", ("huggingface_hub",)),
     "excel": ("suites and answers in Excel workbooks", ("openpyxl",)),
     "postgresql": ("a store in PostgreSQL", ("psycopg",)),
     "ray": ("grading on a cluster", ("ray",)),

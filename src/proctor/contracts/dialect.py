@@ -153,6 +153,28 @@ class Dialect(ABC):
         raise UsageError(f"the dialect {self.name!r} has no names of columns")
 
 
+class PlainDialect(Dialect):
+    """Base of formats that are read in one way alone."""
+
+    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+        return self.read_with(path, root, {})
+
+    def read_all(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        self.check_options(options or {})
+        return (self.read_with(path, root, options or {}),)
+
+    @abstractmethod
+    def read_with(self, path: Path, root: Path | None, options: Mapping[str, str]) -> Reading:
+        """Read a suite as ``read`` does, with what a person set beside the file."""
+
+
 class SuiteWriter(ABC):
     """A format in which suites of any origin can be written."""
 

@@ -4,11 +4,11 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-from proctor.contracts.dialect import Dialect
+from proctor.contracts.dialect import PlainDialect
 from proctor.core.suite import Json
 
 
-class RecipeDialect(Dialect):
+class RecipeDialect(PlainDialect):
     """A format of recipes: files that say how rows from elsewhere become cases."""
 
     @abstractmethod

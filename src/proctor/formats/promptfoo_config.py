@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.contracts.dialect import Dialect, Reading
+from proctor.contracts.dialect import PlainDialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.prompt_template import TemplateError, read_template
 from proctor.core.suite import Json, Suite
@@ -48,7 +48,7 @@ _SETTINGS = {
 
 
 @dataclass(frozen=True)
-class PromptfooConfig(Dialect):
+class PromptfooConfig(PlainDialect):
     """Configuration files of promptfoo."""
 
     name = "promptfoo"
@@ -61,7 +61,7 @@ class PromptfooConfig(Dialect):
             b"prompts" in keys and bool(keys & {b"providers", b"targets"})
         )
 
-    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+    def read_with(self, path: Path, root: Path | None, options: Mapping[str, str]) -> Reading:
         return _Config(read_yaml(path), root or path.parent).reading()
 
     def run_options(self, path: Path) -> Mapping[str, Json]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # for type checkers and editors; tests/scorers/test_names.py 
     from proctor.scorers.overlap.rouge import Rouge as Rouge
     from proctor.scorers.programs.eval_code import EvalCode as EvalCode
     from proctor.scorers.programs.python_check import PythonCheck as PythonCheck
+    from proctor.scorers.programs.task_tests import TaskTests as TaskTests
     from proctor.scorers.programs.unit_tests import UnitTests as UnitTests
     from proctor.scorers.retrieval.ranking import Retrieval as Retrieval
     from proctor.scorers.structured.json_equal import JsonEqual as JsonEqual

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from proctor.contracts.dialect import Dialect, Reading
+from proctor.contracts.dialect import PlainDialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.dockerfile import last_workdir
 from proctor.core.environment import LOGS, MIB, SETUP, SOLUTIONS, packed_file
@@ -36,7 +36,7 @@ _KEY = re.compile(r"^\s*([\w-]+)\s*=")
 
 
 @dataclass(frozen=True)
-class Harbor(Dialect):
+class Harbor(PlainDialect):
     """Tasks in the format of Harbor: one folder each, with task.toml, instruction.md and tests."""
 
     name: ClassVar[str] = "harbor"
@@ -46,7 +46,7 @@ class Harbor(Dialect):
             return path.name == TASK
         return path.is_dir() and next(_tasks(path), None) is not None
 
-    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+    def read_with(self, path: Path, root: Path | None, options: Mapping[str, str]) -> Reading:
         folder = path.parent if path.is_file() else path
         found = Findings()
         cases = []

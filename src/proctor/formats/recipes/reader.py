@@ -1,7 +1,7 @@
 """Recipes as suites: each row of a public benchmark becomes a case."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,19 +35,8 @@ class Recipes(RecipeDialect):
             return False
         return _FIRST.search(read_head(path)) is not None
 
-    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        return _read(path, {})
-
-    def read_all(
-        self,
-        path: Path,
-        *,
-        compat: str = "",
-        root: Path | None = None,
-        options: Mapping[str, str] | None = None,
-    ) -> Sequence[Reading]:
-        self.check_options(options or {})
-        return (_read(path, options or {}),)
+    def read_with(self, path: Path, root: Path | None, options: Mapping[str, str]) -> Reading:
+        return _read(path, options)
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         raise DialectError(
