@@ -27,7 +27,7 @@ TOOL = "otlp"
 SPANS, LOGS = "resourceSpans", "resourceLogs"
 EVALUATION = "gen_ai.evaluation.result"
 LABELS: Mapping[str, float] = {
-    "pass": 1.0, "correct": 1.0, "relevant": 1.0,
+    "pass": 1.0, "correct": 1.0, "relevant": 1.0,  # nosec B105  # a label, no password
     "fail": 0.0, "incorrect": 0.0, "not_relevant": 0.0,
 }  # fmt: skip
 """What a result without a number counts as, by its label."""
