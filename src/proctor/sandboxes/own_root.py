@@ -125,7 +125,7 @@ class OwnRoot(Environment):
             line, what = first
             raise ModelError(
                 f"the environment cannot be built: line {line} of the Dockerfile has {what}"
-                " (fix: --sandbox docker, where an engine builds the image)"
+                " (fix: leave it out; images of other systems are not built here)"
             )
         folder = "/"
         for step in instructions(self.needs.dockerfile):
@@ -152,8 +152,8 @@ class OwnRoot(Environment):
             how = f"passed the limit on {ran.stopped}" if ran.stopped else f"ended with {ran.code}"
             raise ModelError(
                 f"the environment cannot be built: line {line} of the Dockerfile {how}: {said}"
-                f"{ran.not_started} (there is no network here; fix: --sandbox docker, where an"
-                " engine builds the image)"
+                f"{ran.not_started} (there is no network here; fix: install what it needs on this"
+                " machine, or leave the line out)"
             )
 
     def _copy(self, words: Sequence[str], folder: str, line: int) -> None:
