@@ -316,6 +316,108 @@ def test_the_identity_follows_what_a_variant_holds(tmp_path: Path) -> None:
     assert skilled.identity != before
 
 
+VARIED = """\
+name: fix
+cases:
+  - id: bug
+    ask: The function add in calc.py is wrong. Mend it.
+    files: [calc.py, test_calc.py]
+    criteria:
+      - files_changed: {files: calc.py, only: calc.py}
+      - command_ran: sed -i
+      - tool_used: {tool: WebSearch, at_most: 0}
+      - skill_used: mending
+      - no_new_failures: python3 test_calc.py
+"""
+RUN_FILE = """\
+suite: fix.yaml
+agent: claude-code
+agent_option: {program: ./claude}
+proxy: anthropic:m@{url}
+variants:
+  plain:
+  skilled:
+    skills: skills
+    files: overlay
+    env: {MODE: careful}
+    instructions: {file: told.md}
+"""
+SKILLED = "if [ -f ~/.claude/skills/mending/SKILL.md ]; then sed -i 's/a - b/a + b/' calc.py; fi; cat CLAUDE.md; env"
+
+
+def test_variants_compare_case_by_case(proctor: str, tmp_path: Path) -> None:
+    """Make a run with and one without a skill; only what the agent itself did counts."""
+    write_fake(tmp_path, "claude-code")
+    (tmp_path / "skills" / "mending").mkdir(parents=True)
+    (tmp_path / "skills" / "mending" / "SKILL.md").write_text("Mend what is broken.\n")
+    (tmp_path / "overlay" / "conf").mkdir(parents=True)
+    (tmp_path / "overlay" / "conf" / "style.toml").write_text("width = 100\n")
+    (tmp_path / "told.md").write_text("Use the skill.\n")
+    (tmp_path / "fix.yaml").write_text(VARIED)
+    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    (tmp_path / "test_calc.py").write_text("from calc import add\nassert add(0, 0) == 0\n")
+    env = {**os.environ, "ANTHROPIC_API_KEY": SECRET, "PROCTOR_STORE": str(tmp_path / "runs.db")}
+
+    def called(*words: str) -> Any:
+        ran = subprocess.run(
+            [proctor, *words, "--json"], cwd=tmp_path, env=env, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    with ScriptedModel(()) as model:
+        call = {"tool": "Bash", "input": {"command": SKILLED}}
+        model.steps = [call, {"text": "Done."}] * 2
+        (tmp_path / "exam.yaml").write_text(RUN_FILE.replace("{url}", model.url))
+        plain, skilled = called("run", "exam.yaml", "--cases")["runs"]
+        asked = len(model.requests)
+        called("run", "exam.yaml")
+        assert len(model.requests) == asked, "nothing is asked twice"
+    assert plain["run"]["candidate"].endswith("+plain")
+    assert skilled["run"]["candidate"].endswith("+skilled")
+    points = [
+        {score["criterion"]: score["points"] for score in run["cases"][0]["attempts"][0]["scores"]}
+        for run in (plain, skilled)
+    ]
+    used = {"command_ran": 1, "tool_used": 1, "skill_used": 1, "no_new_failures": 1}
+    assert points == [{**used, "files_changed": 0}, {**used, "files_changed": 1}]
+    shown = json.dumps(called("show", skilled["run"]["id"], "bug"))
+    assert "Use the skill." in shown
+    assert "MODE=careful" in shown
+    compared = called("compare", plain["run"]["id"], skilled["run"]["id"])
+    (pair,) = compared["pairs"]
+    assert pair["rates"] == [0.8, 1.0]
+    assert [flip["id"] for flip in pair["flips"]["better"]] == ["bug"]
+
+
+@pytest.mark.parametrize(
+    ("variants", "words"),
+    [
+        ("variants: [a]", "'variants' are mappings by name"),
+        ("variants: {a b: {}}", "a variant's name has letters"),
+        ("variants: {a: {skills: nowhere}}", "there is no folder 'nowhere'"),
+        ("variants: {a: {instructions: {file: nowhere}}}", "the file of instructions cannot"),
+        ("variants: {a: 3}", "a variant is a mapping"),
+        ("variants: {a: {colour: red}}", "colour"),
+    ],
+)
+def test_mistakes_in_variants_are_told(
+    proctor: str, tmp_path: Path, variants: str, words: str
+) -> None:
+    (tmp_path / "fix.yaml").write_text(
+        "name: s\ncases:\n- {id: a, ask: b, criteria: {contains: c}}\n"
+    )
+    (tmp_path / "exam.yaml").write_text(
+        f"suite: fix.yaml\nagent: codex\nproxy: openai:m@http://127.0.0.1:9/v1\n{variants}\n"
+    )
+    ran = subprocess.run(
+        [proctor, "run", "exam.yaml"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert words in ran.stderr
+
+
 REAL = {"claude-code": "claude", "codex": "codex"}
 
 

@@ -22,7 +22,8 @@ PARAMS: dict[str, dict[str, Any]] = {
     "number": {"value": 1},
 }
 NOT_BY_TEXT = {
-    "cost", "imported", "instructions", "latency", "noted", "retrieval", "tool_calls",
+    "cost", "files_changed", "imported", "instructions", "latency", "noted", "retrieval",
+    "skill_used", "tool_calls",
 }  # fmt: skip
 """What looks at something else than answer and references, or at what a case must have besides."""
 INSTANT = sorted(

@@ -30,12 +30,13 @@ from proctor.agents.sessions import TimedSession, resolved, unset
 from proctor.agents.source_hash import files_key
 from proctor.agents.steps import round_of
 from proctor.contracts.agent import ProgramAgent, Session, Workspace
-from proctor.core.fingerprint import digest
+from proctor.core.fingerprint import digest, digest_bytes
 from proctor.core.rounds import Round
 from proctor.core.suite import Json
 from proctor.errors import ModelError
 from proctor.io import json_bytes
 from proctor.io.child_processes import tool_environment
+from proctor.io.redaction import redact_bytes
 
 PROXY_URL, PROXY_SOCKET = "PROCTOR_PROXY_URL", "PROCTOR_PROXY_SOCKET"
 PROXY_MODEL = "PROCTOR_PROXY_MODEL"
@@ -183,11 +184,13 @@ class CodingAgent(ProgramAgent):
         )
         home = Path(mkdtemp(prefix="proctor-home-"))
         try:
-            await asyncio.to_thread(self._furnish, workspace.folder, home, proxied)
+            laid = await asyncio.to_thread(self._furnish, workspace.folder, home, proxied)
         except OSError as error:
             shutil.rmtree(home, ignore_errors=True)
             raise ModelError(f"{self.label} cannot be set up: {error}", passing=True) from None
-        return self.session(workspace, home, proxied)
+        session = self.session(workspace, home, proxied)
+        session.laid = laid
+        return session
 
     def session(self, workspace: Workspace, home: Path, proxied: Proxied) -> Session:
         """Begin a session in a home that is furnished."""
@@ -195,20 +198,31 @@ class CodingAgent(ProgramAgent):
             workspace=workspace, timeout=self.timeout, agent=self, home=home, proxied=proxied
         )
 
-    def _furnish(self, folder: Path, home: Path, proxied: Proxied) -> None:
-        """Lay a variant's files, and put into the home what the program looks for there."""
+    def _furnish(self, folder: Path, home: Path, proxied: Proxied) -> dict[str, str]:
+        """Lay a variant's files, and put into the home what the program looks for there.
+
+        Returns the files that were laid into the working folder.
+        """
+        laid = []
         if self.files:
             shutil.copytree(self.files, folder, dirs_exist_ok=True)
+            source = Path(self.files)
+            laid += [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
         if self.instructions:
             told = folder / self.told_in
             before = f"{told.read_text('utf-8')}\n\n" if told.is_file() else ""
             told.write_text(f"{before}{self.instructions}\n", "utf-8")
+            laid.append(Path(self.told_in))
         if self.skills:
             shutil.copytree(self.skills, home / self.skills_in, dirs_exist_ok=True)
         for name, text in self.settings(proxied).items():
             place = home / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, "utf-8")
+        return {
+            path.as_posix(): digest_bytes(redact_bytes((folder / path).read_bytes()))
+            for path in laid
+        }
 
     async def started(
         self, argv: Sequence[str], workspace: Workspace, home: Path, proxied: Proxied

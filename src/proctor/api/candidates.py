@@ -17,7 +17,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Sampling
 from proctor.core.names import parse_agent
 from proctor.core.suite import Message, Spec, Suite
-from proctor.engine.run.settings import GivenAnswers
+from proctor.engine.run.settings import AgentVariant, GivenAnswers
 from proctor.errors import UsageError
 from proctor.registry import lend
 from proctor.suggestions import suggest
@@ -40,6 +40,7 @@ class Chosen:
 
     model: ModelChoice | None = None
     agent: Spec | None = None
+    variant: AgentVariant | None = None
     answers: Path | None = None
     given: Any = None
     """Answers in memory, as they were handed over."""

@@ -1,7 +1,7 @@
 """``evaluate`` and ``aevaluate``: examine a candidate from Python."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
@@ -33,7 +33,7 @@ from proctor.contracts.dialect import Reading
 from proctor.contracts.report import RunView
 from proctor.core.suite import Spec
 from proctor.engine.run import evaluate as engine
-from proctor.engine.run.settings import RunSettings
+from proctor.engine.run.settings import AgentVariant, RunSettings
 from proctor.errors import UsageError
 from proctor.io.concurrency import run_sync
 
@@ -175,7 +175,11 @@ class EvaluationRequest:
         cls, cases: Any, candidate: Any, criteria: Any, options: ReadOptions
     ) -> "EvaluationRequest":
         """Understand the candidates."""
-        several = [_completed(who, options) for who in chosen_candidates(candidate, options)]
+        several = [
+            one
+            for who in chosen_candidates(candidate, options)
+            for one in _varied(_completed(who, options), options.get("variants"))
+        ]
         if several == [Chosen()] and not is_path(cases):
             raise UsageError(
                 "there is no candidate (fix: evaluate(cases, function), or the name of a model such"
@@ -260,6 +264,7 @@ class EvaluationRequest:
             given=given,
             model=who.model,
             agent=who.agent,
+            variant=who.variant,
             proxy=options.choice("proxy"),
             panel=options.panel,
             simulator=options.choice("simulator"),
@@ -288,6 +293,17 @@ def _completed(who: Chosen, options: ReadOptions) -> Chosen:
         agent = Spec(name=who.agent.name, params={**who.agent.params, **more})
         who = replace(who, agent=agent)
     return who
+
+
+def _varied(who: Chosen, variants: Any) -> list[Chosen]:
+    """Return an agent in each of its variants."""
+    if not variants:
+        return [who]
+    if who.agent is None:
+        raise UsageError("variants are of an agent, and this candidate is none")
+    if isinstance(variants, Mapping):
+        variants = [AgentVariant(name=name, params=params) for name, params in variants.items()]
+    return [replace(who, agent=one.of(who.agent), variant=one) for one in variants]
 
 
 def _with_earlier(settings: RunSettings, store: "OpenStore") -> RunSettings:

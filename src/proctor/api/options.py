@@ -64,6 +64,8 @@ class EvaluateOptions(TypedDict, total=False):
     system: str
     proxy: AModel
     agent_option: Mapping[str, Any]
+    variants: Mapping[str, Mapping[str, Any]]
+    """Variants of the agent by name, with the parameters that each has besides; a run each."""
     where: str
     limit: int
     select: str | Sequence[str]

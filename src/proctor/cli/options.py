@@ -614,6 +614,9 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         )
     if name and len(models) > 1:
         raise click.UsageError("--name is for one run, but there are several models")
+    variants = options.pop("variants", ())
+    if name and len(variants) > 1:
+        raise click.UsageError("--name is for one run, but the agent has several variants")
     settings = RunSettings(
         panel=panel_settings(options),
         simulator=_choice(text, {}) if (text := options.pop("simulator", None)) else None,
@@ -635,6 +638,10 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         bulk=options.pop("bulk", None),
         max_unscored=options.pop("max_unscored", MAX_UNSCORED),
     )
+    if variants:
+        if agent is None:
+            raise click.UsageError("variants are of an agent: name one under 'agent'")
+        return [replace(settings, agent=one.of(agent), variant=one) for one in variants]
     if not models:
         return [settings]
     return [replace(settings, model=_choice(text, model_options)) for text in models]

@@ -33,6 +33,8 @@ _OFFER_SCHEMAS: Mapping[str, tuple[Json, str]] = {
     "tool_choice": ("string", "auto, none, required, or the name of a tool"),
     "response_format": ("object", "The JSON Schema of replies"),
 }
+VARIANT_FOLDERS = ("files", "skills")
+"""What of a variant is a folder, named from the folder of the run file."""
 REPORT_FORMATS = ("csv", "html", "json", "junit", "md", "table")
 ONLY_BY_HAND = {
     "allow_import": "it lets the suite load its own classes",
@@ -120,6 +122,8 @@ def with_run_file(options: dict[str, Any]) -> dict[str, Any]:
         completed["run_file"] = written["run_file"]
     if isinstance(models := completed.get("models"), tuple):
         completed["models"] = tuple(_without(model, given) for model in models)
+    if "variants" in written and "agent" not in given:
+        completed["variants"] = written["variants"]
     if "models" in options:
         candidates = {"models", "answers", "agent"}
         if given & candidates:
@@ -173,6 +177,7 @@ class RunFile:
             "sampling": self._sampling,
             "reports": self._reports,
             "prompts": self._prompts,
+            "variants": self._variants,
         }
         if key in readers:
             readers[key](value)
@@ -190,7 +195,7 @@ class RunFile:
         elif name in self.options:
             self._option((key,), self.options[name], value)
         else:
-            known = [*self.options, *PLURALS, *OFFERS, "suite", "sampling", "reports"]
+            known = [*self.options, *PLURALS, *OFFERS, "suite", "sampling", "reports", "variants"]
             self._error((key,), f"unknown key {key!r}", hint=suggest(key, known))
 
     def _suite(self, value: Json) -> None:
@@ -231,6 +236,44 @@ class RunFile:
             self.values["prompts"] = native.prompts(self.document, root=self.folder, key="prompts")
         except SuiteError as error:
             self.problems += error.problems
+
+    def _variants(self, value: Json) -> None:
+        """Read variants of the agent by name, each with the parameters that it has besides."""
+        if not isinstance(value, dict) or not value:
+            hint = "write {plain: {}, skilled: {skills: skills/}}"
+            self._error(("variants",), "'variants' are mappings by name", hint=hint)
+            return
+        if "agent" not in self.document.data:
+            self._error(("variants",), "variants are of an agent", hint="name one under 'agent'")
+        from proctor.engine.run.settings import AgentVariant
+
+        variants = []
+        for name, params in value.items():
+            loc: Loc = ("variants", name)
+            if not re.fullmatch(r"[\w.-]+", str(name)):
+                self._error(loc, "a variant's name has letters, digits and . _ - alone")
+            elif params is not None and not isinstance(params, dict):
+                self._error(loc, "a variant is a mapping of the agent's parameters")
+            else:
+                own = {str(key): self._variant_part(loc, str(key), part)
+                       for key, part in (params or {}).items()}  # fmt: skip
+                variants.append(AgentVariant(name=str(name), params=own))
+        self.values["variants"] = tuple(variants)
+
+    def _variant_part(self, loc: "Loc", key: str, part: Json) -> Json:
+        """Read a parameter of a variant: folders and files are named from the file's folder."""
+        if key == "instructions" and isinstance(part, dict):
+            try:
+                return self._path(str(part["file"])).read_text("utf-8")
+            except (KeyError, OSError, ValueError) as error:
+                message = f"the file of instructions cannot be read: {error}"
+                self._error((*loc, key), message, hint="write {file: PATH}, or the text itself")
+                return ""
+        if key in VARIANT_FOLDERS and isinstance(part, str):
+            if not self._path(part).is_dir():
+                self._error((*loc, key), f"there is no folder {part!r}")
+            return str(self._path(part))
+        return part
 
     def _models(self, key: str, name: str, value: Json) -> None:
         entries = value if isinstance(value, list) else [value]
@@ -383,6 +426,7 @@ def run_file_schema() -> dict[str, Json]:
     for key in ("model", "models", "judge", "judges"):
         properties[key] = several
     properties["simulator"] = model
+    properties["variants"] = _variants_schema()
     properties["gates"] = properties["gate"]
     named = {"type": "object", "additionalProperties": True}
     properties["prompts"] = {"anyOf": [*properties["prompt"]["anyOf"], named]}
@@ -412,6 +456,28 @@ def run_file_schema() -> dict[str, Json]:
         "properties": properties,
         "required": ["suite"],
         "additionalProperties": False,
+    }
+
+
+def _variants_schema() -> dict[str, Json]:
+    texts = {"type": "array", "items": {"type": "string"}}
+    instructions: dict[str, Json] = {"type": "object", "required": ["file"]}
+    instructions["properties"] = {"file": {"type": "string"}}
+    kinds: dict[str, Json] = {
+        "files": {"type": "string", "description": "A folder laid over the files of every case."},
+        "env": {"type": "object", "description": "Further environment variables."},
+        "instructions": {
+            "anyOf": [{"type": "string"}, instructions],
+            "description": "Text for the file that the agent reads by itself.",
+        },
+        "skills": {"type": "string", "description": "A folder with one folder for each skill."},
+        "mcp": {"type": "object", "description": "MCP servers by name."},
+        "tools": {**texts, "description": "The tools that the agent has."},
+    }
+    return {
+        "type": "object",
+        "description": "Variants of the agent by name, with what each has besides; a run each.",
+        "additionalProperties": {"type": ["object", "null"], "properties": kinds},
     }
 
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from proctor.core.rounds import Round
@@ -29,6 +30,10 @@ class Workspace:
 
 class Session(ABC):
     """A conversation with an agent that remembers what was said."""
+
+    laid: Mapping[str, str] = MappingProxyType({})
+    """The files that were laid into the working folder before the agent began, each with its key,
+    besides those of the case."""
 
     @abstractmethod
     async def send(self, message: str) -> Round:

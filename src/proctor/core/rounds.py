@@ -16,6 +16,8 @@ AGENT = "Planner"
 
 ROUNDS, FILES = "rounds", "files"
 """Where an attempt's notes keep what the agent did, and the files there were after each round."""
+LAID = "laid"
+"""Where a round keeps the files that a variant of the agent laid over those of the case."""
 
 
 class RoundState(StrEnum):

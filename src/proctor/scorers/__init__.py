@@ -9,6 +9,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; tests/scorers/test_names.py holds it complete
+    from proctor.scorers.agents.failures import NoNewFailures as NoNewFailures
+    from proctor.scorers.agents.files import FilesChanged as FilesChanged
+    from proctor.scorers.agents.used import CommandRan as CommandRan
+    from proctor.scorers.agents.used import SkillUsed as SkillUsed
+    from proctor.scorers.agents.used import ToolUsed as ToolUsed
     from proctor.scorers.counts.length import Length as Length
     from proctor.scorers.counts.readability import Readability as Readability
     from proctor.scorers.counts.specificity import Specificity as Specificity

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.contracts.dialogue import Candidate, DialogueContext
@@ -21,13 +22,16 @@ from proctor.core.cause import Cause
 from proctor.core.environment import CHANGES, EnvironmentNeeds
 from proctor.core.exchange import Reply, Usage
 from proctor.core.fingerprint import digest_bytes
-from proctor.core.rounds import Round, RoundState
-from proctor.core.suite import Case, Message
+from proctor.core.rounds import LAID, Round, RoundState
+from proctor.core.suite import Case, Json, Message
 from proctor.engine.agents.setup import set_up
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.proxy import Proxy, ProxyCall
 from proctor.errors import AgentError, ModelError, Problem, ProctorError, SuiteError
 from proctor.io.redaction import redact, redact_bytes, redact_error
+
+if TYPE_CHECKING:
+    from proctor.engine.run.settings import AgentVariant
 
 MOST_FILES = 1000
 MOST_BYTES = 32 * 1024 * 1024
@@ -103,12 +107,15 @@ class AgentCandidate(Candidate):
                 files[CHANGES] = digest_bytes(archive) if kept else ""
                 contents |= {files[CHANGES]: archive} if kept else {}
             self.keep(contents)
+        told = agent_round.to_json() if self.agent.in_folder or _did_more(agent_round) else None
+        if told is not None and self._session is not None and self._session.laid:
+            told[LAID] = dict(self._session.laid)
         reply = Reply(
             text=agent_round.reply,
             finish="stop" if agent_round.state is RoundState.FINISHED else "failed",
             usage=agent_round.usage,
             seconds=seconds if agent_round.seconds is None else agent_round.seconds,
-            round=agent_round.to_json() if self.agent.in_folder or _did_more(agent_round) else None,
+            round=told,
             files={redact(name): key for name, key in files.items()},
         )
         return redact_reply(reply)
@@ -128,6 +135,14 @@ class AgentWorkspaces:
     budget: Budget = field(default_factory=Budget)
     proxy: Proxy | None = None
     """The proxy for the agent's own calls, while it listens."""
+    variant: "AgentVariant | None" = None
+
+    @property
+    def identity(self) -> Json:
+        """Return what tells the agent apart from others, and its variant from the plain one."""
+        if self.variant is None or not self.variant.key:
+            return self.agent.identity
+        return {"agent": self.agent.identity, "variant": self.variant.key}
 
     @asynccontextmanager
     async def seated(

@@ -366,7 +366,7 @@ class Cast:
         if self.repeat_label:
             identity["again"] = self.repeat_label
         if self.seats is not None:
-            identity["agent"] = self.seats.agent.identity
+            identity["agent"] = self.seats.identity
             if self.proxied is not None:
                 identity["proxied"] = self.proxied.spec
         else:
@@ -430,7 +430,7 @@ def _seats(settings: RunSettings, models: Models) -> "AgentWorkspaces | None":
     elif settings.calls.max_cost is not None:
         models.notice(UNSEEN)
     keep = models.store.files.put if models.store is not None else lambda _: None
-    return AgentWorkspaces(agent=agent, keep=keep, budget=models.budget)
+    return AgentWorkspaces(agent=agent, keep=keep, budget=models.budget, variant=settings.variant)
 
 
 def judge_of(panel: JudgeSettings, models: "Sequence[Model]") -> "Judge | None":

@@ -177,6 +177,32 @@ class GivenAnswers:
         return digest(*self.attempts)
 
 
+AGENT_VARIANT = "agent_variant"
+"""Where a candidate keeps the name of its variant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentVariant:
+    """What one variant of an agent has besides: parameters that are laid over the agent's own."""
+
+    name: str
+    params: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Return what tells its attempts apart from those of the plain agent."""
+        return digest(self.params) if self.params else ""
+
+    def of(self, agent: Spec) -> Spec:
+        """Return the agent with what the variant has; its environment adds to the agent's."""
+        params = {**agent.params, **self.params}
+        for name in ("env", "mcp"):
+            own, more = agent.params.get(name), self.params.get(name)
+            if isinstance(own, Mapping) and isinstance(more, Mapping):
+                params[name] = {**own, **more}
+        return Spec(name=agent.name, params=params)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """The candidate, the suite, and how to evaluate."""
@@ -190,6 +216,8 @@ class RunSettings:
     settings file names."""
     agent: Spec | None = None
     """The candidate, if it is an agent."""
+    variant: "AgentVariant | None" = None
+    """The variant of the agent, of several that a run file has."""
     proxy: "ModelChoice | None" = None
     """The model behind the proxy for the agent's own calls, if there is one."""
     panel: JudgeSettings = field(default_factory=JudgeSettings)
@@ -266,6 +294,8 @@ class RunSettings:
         if self.agent is not None:
             # Options may contain secrets, so only their hash identifies agents.
             params = {"name": self.candidate_name, "key": digest(self.agent), **self._asked}
+            if self.variant is not None:
+                params[AGENT_VARIANT] = self.variant.name
             return Spec(name="agent", params=params)
         if self.model is not None:
             params = {"name": self.candidate_name, **_reply_settings(self.model), **self._asked}
@@ -281,7 +311,8 @@ class RunSettings:
             return self._file
         named = f"+{self.prompt.name}" if self.prompt is not None else ""
         if self.agent is not None:
-            return f"{agent_label(self.agent)}{named}"
+            variant = f"+{self.variant.name}" if self.variant is not None else ""
+            return f"{agent_label(self.agent)}{variant}{named}"
         assert self.model is not None
         spec = self.model.spec
         lent = spec.startswith("python:")

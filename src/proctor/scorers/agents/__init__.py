@@ -1,0 +1,1 @@
+"""Scorers of what an agent did: files, commands, tools, skills, tests that used to pass."""
