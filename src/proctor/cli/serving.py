@@ -62,6 +62,7 @@ def serve(store: str | None, where: Serving) -> None:
 
     from proctor.errors import UsageError
     from proctor.io.loopback import LOOPBACK
+    from proctor.io.process_memory import return_freed_memory
     from proctor.web.app import make_app
     from proctor.web.connections import server_config
 
@@ -70,6 +71,7 @@ def serve(store: str | None, where: Serving) -> None:
     if token is not None and len(token) < 16:
         raise UsageError("the token must have at least 16 characters")
     token = token or (None if private else secrets.token_urlsafe(24))
+    return_freed_memory()
     app = make_app(store, token=token, hosts=(*LOOPBACK, host, *where.names))
     with listening(host, where.port) as listener:
         port = listener.getsockname()[1]

@@ -15,9 +15,13 @@ from proctor.store.rows import PairedRow
 if TYPE_CHECKING:
     import numpy as np
 
+    from proctor.store.parts.columns import Codes
     from proctor.store.parts.pairs import PairColumns
 
     Array = np.ndarray[Any, np.dtype[Any]]
+
+_BLOCK = 2**16
+"""Pairs whose columns are computed at once, so that many take no more memory."""
 
 
 @dataclass
@@ -124,8 +128,9 @@ def add_columns(
     inside = np.full(len(pairs), True) if within is None else within
     met = pairs.is_met & inside
     error = _either(pairs, ValueStatus.ERROR) & met
-    counted = met & ~error & ~_either(pairs, ValueStatus.SHOWN)
-    _Columns(pairs, counted).add_to(sums)
+    columns = _Columns.of(pairs, met & ~error & ~_either(pairs, ValueStatus.SHOWN))
+    for start in range(0, len(pairs), _BLOCK):
+        columns.cut(start, start + _BLOCK).add_to(sums)
     count = int(met.sum())
     return MetCases(count, int(inside.sum()) - count, int(error.sum()))
 
@@ -143,46 +148,70 @@ def _either(pairs: "PairColumns", status: ValueStatus) -> "Array":
 class _Columns:
     """The pairs that count, as columns."""
 
-    pairs: "PairColumns"
     counted: "Array"
+    valued: "Array"
+    clusters: "Codes"
+    weights: "Array"
+    first: "dict[str, Array]"
+    second: "dict[str, Array]"
+
+    @classmethod
+    def of(cls, pairs: "PairColumns", counted: "Array") -> "_Columns":
+        """Return the columns of all pairs."""
+        names = ("value", "full", "low", "high")
+        return cls(
+            counted=counted,
+            valued=counted & pairs.have_values(),
+            clusters=pairs.first.cluster,
+            weights=pairs.first.weight,
+            first={name: pairs.first.number(name) for name in names},
+            second={name: pairs.number(name) for name in names},
+        )
+
+    def cut(self, start: int, end: int) -> "_Columns":
+        """Return the pairs from one position to another, without copying them."""
+        return _Columns(
+            counted=self.counted[start:end],
+            valued=self.valued[start:end],
+            clusters=self.clusters._replace(codes=self.clusters.codes[start:end]),
+            weights=self.weights[start:end],
+            first={name: column[start:end] for name, column in self.first.items()},
+            second={name: column[start:end] for name, column in self.second.items()},
+        )
 
     def add_to(self, sums: PairedRowSums) -> None:
         """Add them, as ``PairedRowSums.add`` does with each."""
         import numpy as np
 
-        pairs, counted = self.pairs, self.counted
-        valued = counted & pairs.have_values()
+        counted, valued = self.counted, self.valued
         sums.unscored += int((counted & ~valued).sum())
-        weights = pairs.first.weight * pairs.first.full
+        weights = self.weights * self.first["full"]
         weighty = weights > 0
-        one = _shares(pairs.first.value, pairs.first.full)
-        two = _shares(pairs.number("value"), pairs.number("full"))
+        one, two = (_shares(run["value"], run["full"]) for run in (self.first, self.second))
         seen = valued & weighty
-        self._add(sums.seen.pairs, one, two, seen)
+        self._add(sums.seen.pairs, one, two, weights, seen)
         self._count_flips(sums, seen, two - one, np.maximum(one, two))
-        bounds = [
-            np.nan_to_num(_shares(np.nan_to_num(values), full))
-            for values, full in (
-                (pairs.first.low, pairs.first.full),
-                (pairs.first.high, pairs.first.full),
-                (pairs.number("low"), pairs.number("full")),
-                (pairs.number("high"), pairs.number("full")),
-            )
-        ]
-        low, high, low_2, high_2 = bounds
+        low, high, low_2, high_2 = (
+            np.nan_to_num(_shares(np.nan_to_num(run[name]), run["full"]))
+            for run in (self.first, self.second)
+            for name in ("low", "high")
+        )
         certain = valued & (high - low + high_2 - low_2 <= NEAR)
         there = counted & weighty
         sums.open = sums.open or bool((there & ~certain).any())
-        self._add(sums.worst, np.where(certain, one, high), np.where(certain, two, low_2), there)
-        self._add(sums.best, np.where(certain, one, low), np.where(certain, two, high_2), there)
+        for cases, first, second in ((sums.worst, high, low_2), (sums.best, low, high_2)):
+            ends = np.where(certain, one, first), np.where(certain, two, second)
+            self._add(cases, *ends, weights, there)
 
-    def _add(self, cases: PairedCases, one: "Array", two: "Array", chosen: "Array") -> None:
-        weights = (self.pairs.first.weight * self.pairs.first.full)[chosen]
+    def _add(
+        self, cases: PairedCases, one: "Array", two: "Array", weights: "Array", chosen: "Array"
+    ) -> None:
+        weights = weights[chosen]
         clusters = self._clusters(chosen)
         cases.add_columns(one[chosen] * weights, two[chosen] * weights, weights, clusters)
 
     def _clusters(self, chosen: "Array") -> Sequence[str] | None:
-        codes, names = self.pairs.first.cluster
+        codes, names = self.clusters
         if not names or (codes < 0).all():
             return None
         return ["" if code < 0 else names[code] for code in codes[chosen].tolist()]
@@ -192,9 +221,8 @@ class _Columns:
     ) -> None:
         import numpy as np
 
-        pairs, flips = self.pairs, sums.seen
-        right = pairs.first.value >= pairs.first.full - NEAR
-        right_2 = pairs.number("value") >= pairs.number("full") - NEAR
+        flips = sums.seen
+        right, right_2 = (run["value"] >= run["full"] - NEAR for run in (self.first, self.second))
         moved = seen & (np.abs(difference) > NEAR)
         same = seen & ~moved
         both_right = same & right & right_2

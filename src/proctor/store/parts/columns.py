@@ -6,7 +6,7 @@ Each column is read when it is first wanted, and kept while there is room.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import isnan
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -225,23 +225,46 @@ class ResultColumns:
     def _column(self, name: str) -> Any:
         return COLUMNS.get((self.key, name), lambda: self._load(name))
 
+    def prepare(self, names: Iterable[str]) -> None:
+        """Read the columns of some names, those not in memory, so that each file is opened once."""
+        missing = [name for name in names if not COLUMNS.has((self.key, name))]
+        if len(missing) > 1:
+            chunks = self._chunks(missing)
+            # What has the same numbers as the values comes after them.
+            for name in sorted(missing, key=("value", *missing).index):
+                COLUMNS.get((self.key, name), partial(self._whole, name, chunks[name]))
+
     def _load(self, name: str) -> Any:
+        return self._whole(name, self._chunks([name])[name])
+
+    def _chunks(self, names: Sequence[str]) -> dict[str, list[tuple[Any, bool]]]:
+        """Return columns of all parts, each with whether it is escaped."""
         import pyarrow as pa
 
-        kind = layout.result_schema().field(name).type
-        chunks, any_escaped = [], False
+        schema = layout.result_schema()
+        chunks: dict[str, list[tuple[Any, bool]]] = {name: [] for name in names}
         for part in self._parts:
-            chunk, escaped = _chunk(self._folder_of, part, RESULTS, name)
-            if chunk is None:
-                nothing = None if name in NUMBERS else _UNREADABLE[name]
-                chunk = pa.array([nothing] * part.cases, kind)
-            chunks.append(chunk.cast(kind))
-            any_escaped = any_escaped or escaped
+            read = _read_columns(self._folder_of, part, RESULTS, names)
+            for name in names:
+                kind = schema.field(name).type
+                chunk, escaped = read[name]
+                if chunk is None:
+                    nothing = None if name in NUMBERS else _UNREADABLE[name]
+                    chunk = pa.array([nothing] * part.cases, kind)
+                chunks[name].append((chunk.cast(kind), escaped))
+        return chunks
+
+    def _whole(self, name: str, chunks: Sequence[tuple[Any, bool]]) -> Any:
+        """Return a column of all parts as one."""
+        import pyarrow as pa
+
+        arrays = [chunk for chunk, _ in chunks]
         if name in ("low", "high"):
-            return _same_or_own(_numbers(chunks), self.value)
+            return _same_or_own(_numbers(arrays), self.value)
         if name in NUMBERS:
-            return _numbers(chunks)
-        return _as_codes(pa.chunked_array(chunks, kind).dictionary_encode(), any_escaped)
+            return _numbers(arrays)
+        column = pa.chunked_array(arrays, layout.result_schema().field(name).type)
+        return _as_codes(column.dictionary_encode(), any(escaped for _, escaped in chunks))
 
 
 class IdColumn:
@@ -313,7 +336,8 @@ class IdColumn:
 
         chunks: list[tuple[Any, bool]] = []
         for part in self._parts:
-            chunk, escaped = _chunk(self._folder_of, part, self._kind, self._name)
+            read = _read_columns(self._folder_of, part, self._kind, [self._name])
+            chunk, escaped = read[self._name]
             if chunk is None:
                 chunk = pa.array([f"case {place + 1}" for place in range(part.first, part.end)])
             chunks.append((chunk.cast(pa.large_string()), escaped))
@@ -341,23 +365,37 @@ def loaded_ids(texts: Sequence[str]) -> IdColumn:
         return _LoadedIds(_Ids(pa.array(escaped, pa.large_string()), escaped=True))
 
 
-def _chunk(
-    folder_of: Callable[[str], PartFolder], part: RunPart | SuitePart, kind: str, name: str
-) -> tuple[Any, bool]:
-    """Return a column of one part, None if it cannot be read, and whether it is escaped."""
-    import pyarrow as pa
-
+def _read_columns(
+    folder_of: Callable[[str], PartFolder],
+    part: RunPart | SuitePart,
+    kind: str,
+    names: Sequence[str],
+) -> dict[str, tuple[Any, bool]]:
+    """Return columns of one part, each None if it cannot be read, and whether it is escaped."""
     try:
         folder = folder_of(part.place)
         file = folder.open(part.place, kind)
         with translated(folder.path(part.place, kind)), file:
-            column = file.read(columns=[name]).column(0)
-            escaped = name in layout.escaped_columns(file.schema_arrow)
+            table = file.read(columns=list(names), use_threads=False)
+            escaped = layout.escaped_columns(file.schema_arrow)
     except PartDamaged:
-        return None, False
-    if len(column) != part.cases or (column.null_count and name in ("id", "case_id")):
-        return None, False
-    return pa.concat_arrays(column.chunks) if column.num_chunks else None, escaped
+        # One column may be damaged where the others are not.
+        if len(names) > 1:
+            return {name: _read_columns(folder_of, part, kind, [name])[name] for name in names}
+        return dict.fromkeys(names, (None, False))
+    return {name: (_one_array(table, name, part.cases), name in escaped) for name in names}
+
+
+def _one_array(table: Any, name: str, cases: int) -> Any:
+    """Return a column as one array; None if it is not one of as many cases."""
+    import pyarrow as pa
+
+    column = table.column(name)
+    if len(column) != cases or (column.null_count and name in ("id", "case_id")):
+        return None
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else None
 
 
 def _numbers(chunks: Sequence[Any]) -> Any:
@@ -450,6 +488,11 @@ class ColumnCache:
             while self._size > self._most:
                 self._size -= self._columns.popitem(last=False)[1][1]
         return column
+
+    def has(self, key: Any) -> bool:
+        """Return whether a column is there."""
+        with self._lock:
+            return key in self._columns
 
     def clear(self) -> None:
         """Forget all columns."""

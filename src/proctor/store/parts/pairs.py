@@ -1,7 +1,7 @@
 """Results of two runs side by side as columns, one entry for each case of the first run."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,9 @@ class LoadedResults(ResultColumns):
 
     def __len__(self) -> int:
         return self._size
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Do nothing: all results are in memory."""
 
     def _column(self, name: str) -> Any:
         if name not in self._by_name:
@@ -75,6 +78,8 @@ class PairColumns:
     @classmethod
     def of(cls, first: ResultColumns, second: ResultColumns, *, same_suite: bool) -> "PairColumns":
         """Pair the cases of two runs: by position in the same suite, else by id."""
+        for run in (first, second):
+            run.prepare((*_NUMBERS, "status", "cluster"))
         if same_suite:
             return cls(first, second, _same_places(first, second))
         return cls(first, second, _places_by_id(first, second))
