@@ -234,8 +234,8 @@ def is_lent(plugin: Any) -> bool:
 def name_of(kind: str, plugin_class: type[Any]) -> str:
     """Return the name of a class that comes with Proctor or is installed; empty where it is not."""
     target = f"{plugin_class.__module__}:{plugin_class.__qualname__}"
-    for name, known in BUILT_IN[kind].items():
-        if known == target:
+    for name, built_in in BUILT_IN[kind].items():
+        if built_in == target:
             return name
     return next((name for name, entry in _installed(kind).items() if entry.value == target), "")
 
@@ -251,8 +251,8 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
     if (target := BUILT_IN[kind].get(name)) is not None:
         built_in: type[Any] = _load(kind, target)
         return built_in
-    if (given := lent(kind, name)) is not None:
-        return type(given)
+    if (instance := lent(kind, name)) is not None:
+        return type(instance)
     if name.startswith(LENT) and "#" in name:
         raise PluginError(
             f"the {kind} {name!r} was an object of a Python program, which has ended"
@@ -269,8 +269,8 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
                 " (fix: pass --allow-import if you trust this suite)"
             )
         return _plugin(kind, name, f"the {kind} {name!r}")
-    known = names(kind)
-    meant = suggest(name, known, listed=known, cutoff=LOOSELY)
+    choices = names(kind)
+    meant = suggest(name, choices, listed=choices, cutoff=LOOSELY)
     raise PluginError(f"there is no {kind} {name!r} ({meant})")
 
 
@@ -296,8 +296,8 @@ def variant_of(spec: Spec) -> dict[str, Json]:
 
 def class_of(kind: str, spec: Spec, *, allow_import: bool = False) -> type[Any]:
     """Return the class behind a spec: the plugin of that name, or an origin's variant of it."""
-    if spec.params.get(VARIANT) and (found := variant(kind, spec.name)) is not None:
-        return found
+    if spec.params.get(VARIANT) and (variant_class := variant(kind, spec.name)) is not None:
+        return variant_class
     return find(kind, spec.name, allow_import=allow_import)
 
 
@@ -312,8 +312,8 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     Some of Proctor's own scorers depend on nothing but their parameters: who asks for the same
     scorer gets the same object. A suite is read, surveyed and scored, and each step asks for it.
     """
-    if (given := lent(kind, spec.name)) is not None:
-        return given
+    if (instance := lent(kind, spec.name)) is not None:
+        return instance
     cls: Any = class_of(kind, spec, allow_import=allow_import)
     if kind != "scorer" or spec.name not in BUILT_IN[kind] or not _is_self_contained(cls):
         return _built(cls, kind, spec)
@@ -350,12 +350,12 @@ def _built(cls: Any, kind: str, spec: Spec) -> Any:
     if not is_dataclass(cls) and not issubclass(cls, BaseModel):
         fix = f"fix: write @dataclass(frozen=True) above class {cls.__name__}"
         raise PluginError(f"{kind} {spec.name!r}: {cls.__name__} is no dataclass ({fix})")
-    known, params = _field_names(cls), dict(spec.params)
-    offered = known
-    if VARIANT not in known and spec.name in _variants(kind):
+    field_names, params = _field_names(cls), dict(spec.params)
+    offered = field_names
+    if VARIANT not in field_names and spec.name in _variants(kind):
         params.pop(VARIANT, None)  # It is empty: the plugin itself is meant.
-        offered = (*known, VARIANT)
-    wrong = [_unknown(name, offered) for name in params if name not in known]
+        offered = (*field_names, VARIANT)
+    wrong = [_unknown(name, offered) for name in params if name not in field_names]
     if wrong:
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(wrong)}")
     try:
@@ -518,6 +518,10 @@ def _endless(value: Any, path: tuple[str, ...]) -> Iterator[str]:
             yield from _endless(part, (*path, str(number)))
 
 
-def _unknown(name: str, known: Collection[str]) -> str:
-    meant = suggest(name, known, listed=sorted(known), cutoff=LOOSELY) if known else "it has none"
+def _unknown(name: str, field_names: Collection[str]) -> str:
+    meant = (
+        suggest(name, field_names, listed=sorted(field_names), cutoff=LOOSELY)
+        if field_names
+        else "it has none"
+    )
     return f"unknown parameter {name!r} ({meant})"

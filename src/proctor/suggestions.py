@@ -9,22 +9,24 @@ LOOSELY = 0.5
 MOST_LISTED = 20
 
 
-def similar(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = ALIKE) -> list[str]:
+def similar(
+    name: str, choices: Iterable[str], *, most: int = 1, cutoff: float = ALIKE
+) -> list[str]:
     """Return the known names most like a name, the best first, in whatever case it is written."""
     from difflib import get_close_matches
 
-    names = {one.casefold(): one for one in reversed([*known])}
+    names = {one.casefold(): one for one in reversed([*choices])}
     return [names[one] for one in get_close_matches(name.casefold(), names, most, cutoff)]
 
 
-def closest(name: str, known: Iterable[str], *, cutoff: float = ALIKE) -> str:
+def closest(name: str, choices: Iterable[str], *, cutoff: float = ALIKE) -> str:
     """Return the known name most like a name; an empty one where none is."""
-    return next(iter(similar(name, known, cutoff=cutoff)), "")
+    return next(iter(similar(name, choices, cutoff=cutoff)), "")
 
 
 def suggest(
     name: str,
-    known: Iterable[str],
+    choices: Iterable[str],
     *,
     listed: Iterable[str] | None = None,
     cutoff: float = ALIKE,
@@ -33,13 +35,13 @@ def suggest(
 
     That is ``listed``, in its order, or else the first of the known names in theirs.
     """
-    known = sorted(known)
-    if close := closest(str(name), known, cutoff=cutoff):
+    choices = sorted(choices)
+    if close := closest(str(name), choices, cutoff=cutoff):
         return did_you_mean(close)
     if listed is not None:
         return f"known are: {', '.join(listed)}"
-    more = ", …" if len(known) > MOST_LISTED else ""
-    return f"known are: {', '.join(known[:MOST_LISTED])}{more}" if known else ""
+    more = ", …" if len(choices) > MOST_LISTED else ""
+    return f"known are: {', '.join(choices[:MOST_LISTED])}{more}" if choices else ""
 
 
 def did_you_mean(*names: str) -> str:

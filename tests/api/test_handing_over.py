@@ -7,7 +7,7 @@ import pytest
 
 import proctor
 from proctor import registry
-from proctor.api import candidates, cases, given_models, handed_over, options, plain_scorers
+from proctor.api import candidates, cases, function_models, object_specs, options, plain_scorers
 from proctor.core.exchange import Message, Request, Sampling
 from proctor.core.suite import Spec, Suite
 from proctor.errors import UsageError
@@ -38,14 +38,14 @@ class Own(proctor.Scorer):
     ],
 )  # fmt: skip
 def test_a_scorer_that_others_have_goes_by_its_name(plugin: Any, spec: Spec) -> None:
-    assert handed_over.spec_of("scorer", plugin) == spec
+    assert object_specs.spec_of("scorer", plugin) == spec
 
 
 def test_an_own_scorer_is_lent_under_a_name_that_says_what_it_is() -> None:
-    name = handed_over.spec_of("scorer", Own()).name
+    name = object_specs.spec_of("scorer", Own()).name
     assert name.startswith("python:Own#")
-    assert handed_over.spec_of("scorer", Own()).name == name
-    assert handed_over.spec_of("scorer", Own(least=4)).name != name
+    assert object_specs.spec_of("scorer", Own()).name == name
+    assert object_specs.spec_of("scorer", Own(least=4)).name != name
     assert registry.build("scorer", Spec(name=name)) == Own()
     assert registry.find("scorer", name) is Own
 
@@ -84,15 +84,15 @@ def test_a_decorated_function_can_still_be_called() -> None:
 
 
 def test_models_may_be_names_objects_and_functions() -> None:
-    assert given_models.choice_of("openai:m", "judge").spec == "openai:m"
+    assert function_models.choice_of("openai:m", "judge").spec == "openai:m"
     model = ScriptedModel(["yes"])
-    lent = given_models.choice_of(model, "judge").spec
+    lent = function_models.choice_of(model, "judge").spec
     assert registry.lent("model", lent) is model
-    judge = registry.lent("model", given_models.choice_of(str.upper, "judge").spec)
+    judge = registry.lent("model", function_models.choice_of(str.upper, "judge").spec)
     request = Request(messages=(Message(role="user", content="yes"),))
     assert run_sync(judge.reply(request)).text == '{"reason": "", "result": "yes"}'
     with pytest.raises(UsageError, match="judge: expected the name of a model"):
-        given_models.choice_of(7, "judge")
+        function_models.choice_of(7, "judge")
 
 
 def test_a_function_judges() -> None:
@@ -115,11 +115,11 @@ def test_own_criteria_have_the_names_of_their_functions() -> None:
     run = proctor.evaluate([{"ask": "?"}], lambda q: "!", criteria=[Own(1), lambda o: True, lambda o: False])  # fmt: skip
     assert list(run.cases[0].scores) == ["Own", "lambda", "lambda-2"]
     with pytest.raises(UsageError, match="did you mean 'exact_match'"):
-        handed_over.written_criteria("exact_macth")
+        object_specs.written_criteria("exact_macth")
 
 
 def test_a_table_knows_every_key_of_a_case() -> None:
-    assert cases.KNOWN == KEYS
+    assert cases.CASE_KEYS == KEYS
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_answers_may_come_in_any_shape() -> None:
     suite = cases.reading_of([{"id": "a", "ask": "1", "reference": "1"}, {"id": "b", "ask": "2", "reference": "2"}]).suite  # fmt: skip
     assert isinstance(suite, Suite)
     for given in (["1", None], {"a": "1"}, [{"case": "a", "answer": 1}]):
-        attempts = candidates.given_answers(given, suite).attempts
+        attempts = candidates.answers_in_memory(given, suite).attempts
         assert [one.output for one in attempts if one.output] == ["1"]
-    both = candidates.given_answers({"a": ["1", "2"]}, suite).attempts
+    both = candidates.answers_in_memory({"a": ["1", "2"]}, suite).attempts
     assert [(one.index, one.output) for one in both] == [(0, "1"), (1, "2")]

@@ -41,7 +41,7 @@ def test_overruled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert price_of("openai", "gpt-4o") == (1.0, 2.0)
     assert price_of("openai", "mine", listed=False) == (0.0, 0.0)
     assert price_of("openai", "gpt-4o-mini", listed=False) is None
-    assert price_of("openai", "gpt-4o", given=(3.0, 4.0)) == (3.0, 4.0)
+    assert price_of("openai", "gpt-4o", price=(3.0, 4.0)) == (3.0, 4.0)
     named = tmp_path / "named.json"
     rates = {"in": 5, "out": 6, "cached": 1, "above": {"100": {"in": 7, "out": 8}}}
     named.write_text(json.dumps({"as_of": "2026-11-01", "prices": {"openai:gpt-4o": rates}}))

@@ -120,7 +120,7 @@ def test_a_written_outcome_is_read_back() -> None:
     from dataclasses import asdict
 
     case = suite_runs.CaseOutcome(
-        status="unscored", value=None, full=1.0, why=["no judge"], asked="q", answered="a"
+        status="unscored", value=None, full=1.0, why=["no judge"], question="q", answered="a"
     )
     whole = suite_runs.SuiteOutcome(summary="s", cases={"a": case}, gates={"g": (True, "g")})
     assert suite_runs.SuiteOutcome.read(json.dumps(asdict(whole))) == whole

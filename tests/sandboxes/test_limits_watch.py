@@ -206,14 +206,14 @@ def test_short_is_who_waited_a_tenth_of_the_time(
 ) -> None:
     counted = ProcessorTime(list)
     counted.begun -= 10
-    counted.known, counted.gone, counted.used = True, seen, used
+    counted.has_threads, counted.gone, counted.used = True, seen, used
     assert counted.was_short(wall, 30) is short
 
 
 def test_threads_that_keep_each_other_from_the_processors_are_not_short() -> None:
     counted = ProcessorTime(list)
     counted.begun -= 10
-    counted.known, counted.used = True, 10.0 * cores() - 0.5
+    counted.has_threads, counted.used = True, 10.0 * cores() - 0.5
     counted.gone = (counted.used, 300.0)
     assert counted.was_short(10, 10) is False
 
@@ -221,7 +221,7 @@ def test_threads_that_keep_each_other_from_the_processors_are_not_short() -> Non
 def test_each_step_has_a_time_of_its_own() -> None:
     counted = ProcessorTime(list)
     counted.begun -= 40
-    counted.known, counted.used, counted.gone = True, 5.0, (5.0, 2.0)
+    counted.has_threads, counted.used, counted.gone = True, 5.0, (5.0, 2.0)
     counted.next_step()
     assert counted.was_short(1, 30) is False
     counted.gone = (5.0, 2.2)
@@ -258,6 +258,6 @@ def test_one_that_was_idle_for_longer_than_it_waited_was_not_short(
 ) -> None:
     counted = ProcessorTime(list)
     counted.begun -= 10
-    counted.known, counted.used, counted.gone = True, 1.0, (1.0, 2.0)
+    counted.has_threads, counted.used, counted.gone = True, 1.0, (1.0, 2.0)
     counted.idle, counted.quiet_since = True, time.monotonic() - quiet
     assert counted.was_short(10, 10) is short

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.api.cases import as_json, table_rows
+from proctor.api.function_models import choice_of
 from proctor.api.functions import FunctionAgent, text_of
-from proctor.api.given_models import choice_of
 from proctor.api.options import ReadOptions
 from proctor.api.tables import AnyAnswers
 from proctor.contracts.agent import Agent
@@ -17,7 +17,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Sampling
 from proctor.core.names import parse_agent
 from proctor.core.suite import Message, Spec, Suite
-from proctor.engine.run.settings import AgentVariant, GivenAnswers
+from proctor.engine.run.settings import AgentVariant, AnswersInMemory
 from proctor.errors import UsageError
 from proctor.registry import lend
 from proctor.suggestions import suggest
@@ -42,7 +42,7 @@ class Chosen:
     agent: Spec | None = None
     variant: AgentVariant | None = None
     answers: Path | None = None
-    given: Any = None
+    answers_in_memory: Any = None
     """Answers in memory, as they were handed over."""
     unknown: tuple[str, ...] = ()
     """What keeps a function from being recognised again."""
@@ -58,21 +58,21 @@ def chosen_candidates(candidate: Any, options: ReadOptions) -> list[Chosen]:
     if not named:
         several_of = candidate if _are_candidates(candidate) else (candidate,)
         return [chosen(one, sampling, system) for one in several_of]
-    given = options.get(named[0])
+    value = options.get(named[0])
     if named[0] == "model":
-        models = given if isinstance(given, list | tuple) else (given,)
+        models = value if isinstance(value, list | tuple) else (value,)
         return [Chosen(model=choice_of(one, "model", sampling, system)) for one in models]
-    if named[0] == "answers" and isinstance(given, str):
-        return [Chosen(answers=Path(given))]
-    return [chosen(given, sampling, system)]
+    if named[0] == "answers" and isinstance(value, str):
+        return [Chosen(answers=Path(value))]
+    return [chosen(value, sampling, system)]
 
 
-def _are_candidates(given: Any) -> bool:
+def _are_candidates(value: Any) -> bool:
     """Tell whether a list is one of candidates, and not of answers."""
     return (
-        isinstance(given, list | tuple)
-        and bool(given)
-        and all(callable(one) or isinstance(one, Model | ModelChoice | Agent) for one in given)
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(callable(one) or isinstance(one, Model | ModelChoice | Agent) for one in value)
     )
 
 
@@ -89,7 +89,7 @@ def chosen(candidate: Any, sampling: Sampling, system: str) -> Chosen:
     if isinstance(candidate, os.PathLike):
         return Chosen(answers=Path(candidate))
     if isinstance(candidate, Mapping) or table_rows(candidate) is not None:
-        return Chosen(given=candidate)
+        return Chosen(answers_in_memory=candidate)
     if isinstance(candidate, type):
         raise UsageError(
             f"{candidate.__name__} is a class (fix: hand over an object of it,"
@@ -98,7 +98,7 @@ def chosen(candidate: Any, sampling: Sampling, system: str) -> Chosen:
     if callable(candidate):
         return _agent(FunctionAgent.of(candidate))
     if isinstance(candidate, Iterable):
-        return Chosen(given=list(candidate))
+        return Chosen(answers_in_memory=list(candidate))
     raise UsageError(
         f"{candidate!r:.80} is no candidate (fix: a function, the name of a model such as"
         " 'openai:gpt-4o', an agent, or answers: a path, a list, a mapping or a DataFrame)"
@@ -108,7 +108,7 @@ def chosen(candidate: Any, sampling: Sampling, system: str) -> Chosen:
 def _agent(agent: Agent) -> Chosen:
     unknown: tuple[str, ...] = ()
     if isinstance(agent, FunctionAgent):
-        key, unknown = agent.known.key, agent.known.unknown
+        key, unknown = agent.function_identity.key, agent.function_identity.unknown
     else:
         from proctor.core.fingerprint import digest
 
@@ -132,44 +132,46 @@ def _named(text: str, sampling: Sampling, system: str) -> Chosen:
     return Chosen(model=choice_of(text, "candidate", sampling, system))
 
 
-def given_answers(given: Any, suite: Suite, name: str = "") -> GivenAnswers:
+def answers_in_memory(answers: Any, suite: Suite, name: str = "") -> AnswersInMemory:
     """Read answers in memory: in the order of the cases, or by their ids."""
-    rows = table_rows(given)
+    rows = table_rows(answers)
     if rows is not None:
         attempts = _of_rows(rows, suite)
-    elif isinstance(given, Mapping):
-        attempts = _by_id(given, suite)
-    elif given and all(isinstance(one, Mapping) and any(k in one for k in CASES) for one in given):
-        attempts = _of_rows(given, suite)
+    elif isinstance(answers, Mapping):
+        attempts = _by_id(answers, suite)
+    elif answers and all(
+        isinstance(one, Mapping) and any(k in one for k in CASES) for one in answers
+    ):
+        attempts = _of_rows(answers, suite)
     else:
-        attempts = _in_order(given, suite)
-    return GivenAnswers(name=name or "answers", attempts=tuple(attempts))
+        attempts = _in_order(answers, suite)
+    return AnswersInMemory(name=name or "answers", attempts=tuple(attempts))
 
 
-def _in_order(given: Sequence[Any], suite: Suite) -> list[Attempt]:
-    if len(given) != len(suite.cases):
+def _in_order(answers: Sequence[Any], suite: Suite) -> list[Attempt]:
+    if len(answers) != len(suite.cases):
         raise UsageError(
-            f"there are {len(given)} answers to {len(suite.cases)} cases: a list has one for each"
+            f"there are {len(answers)} answers to {len(suite.cases)} cases: a list has one for each"
             " case, in their order (fix: a mapping of the ids of cases to answers)"
         )
     return [
         attempt
-        for case, one in zip(suite.cases, given, strict=True)
+        for case, one in zip(suite.cases, answers, strict=True)
         for attempt in _attempts(case.id, one)
     ]
 
 
-def _by_id(given: Mapping[Any, Any], suite: Suite) -> list[Attempt]:
+def _by_id(answers: Mapping[Any, Any], suite: Suite) -> list[Attempt]:
     ids = {case.id for case in suite.cases}
-    for name in given:
+    for name in answers:
         if str(name) not in ids:
             hint = suggest(str(name), sorted(ids)[:1000])
             raise UsageError(f"there is no case {str(name)!r} ({hint})")
     return [
         attempt
         for case in suite.cases
-        if case.id in given
-        for attempt in _attempts(case.id, given[case.id])
+        if case.id in answers
+        for attempt in _attempts(case.id, answers[case.id])
     ]
 
 
@@ -196,30 +198,31 @@ def _column(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return next((plain[name] for name in names if name in plain), None)
 
 
-def _attempts(case_id: str, given: Any) -> list[Attempt]:
+def _attempts(case_id: str, answer: Any) -> list[Attempt]:
     """Return the attempts at a case: one answer, or a list of them."""
-    if isinstance(given, list | tuple) and not all(isinstance(m, Message) for m in given):
-        return [_attempt(case_id, one, index) for index, one in enumerate(given)]
-    return [_attempt(case_id, given, 0)]
+    if isinstance(answer, list | tuple) and not all(isinstance(m, Message) for m in answer):
+        return [_attempt(case_id, one, index) for index, one in enumerate(answer)]
+    return [_attempt(case_id, answer, 0)]
 
 
-def _attempt(case_id: str, given: Any, index: int) -> Attempt:
-    if isinstance(given, Attempt):
-        return given
-    if isinstance(given, Mapping) and "messages" in given:
+def _attempt(case_id: str, answer: Any, index: int) -> Attempt:
+    if isinstance(answer, Attempt):
+        return answer
+    if isinstance(answer, Mapping) and "messages" in answer:
         messages = tuple(
-            Message(role=str(one["role"]), content=str(one["content"])) for one in given["messages"]
+            Message(role=str(one["role"]), content=str(one["content"]))
+            for one in answer["messages"]
         )
         answered = any(message.role == "assistant" for message in messages)
         status = AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED
         return Attempt(case_id=case_id, index=index, messages=messages, status=status)
-    if isinstance(given, Mapping):
-        name = _column(given, OUTPUTS)
-        output = text_of(given[name]) if name is not None else text_of(given)
-        meta = {str(key): as_json(value) for key, value in given.items() if key != name}
+    if isinstance(answer, Mapping):
+        name = _column(answer, OUTPUTS)
+        output = text_of(answer[name]) if name is not None else text_of(answer)
+        meta = {str(key): as_json(value) for key, value in answer.items() if key != name}
         attempt = Attempt.of(case_id, output, index=index)
         return attempt if not meta or name is None else _with_meta(attempt, meta)
-    return Attempt.of(case_id, text_of(as_json(given), "the answer"), index=index)
+    return Attempt.of(case_id, text_of(as_json(answer), "the answer"), index=index)
 
 
 def _with_meta(attempt: Attempt, meta: Mapping[str, Any]) -> Attempt:

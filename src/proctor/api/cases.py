@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, Unpack
 
 from proctor import registry
-from proctor.api.handed_over import AnyCriteria, spec_of, written_criteria
+from proctor.api.object_specs import AnyCriteria, spec_of, written_criteria
 from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.tables import Table
 from proctor.contracts.dialect import Dialect, Reading
@@ -113,16 +113,19 @@ def _of_entries(entries: Any, criteria: Any, name: str, header: Mapping[str, Any
         **_written_header(header),
         "cases": _with_ids([_written_case(one, place) for place, one in written]),
     }
-    given = {place: one for place, one in enumerate(entries) if isinstance(one, Case)}
+    cases_by_place = {place: one for place, one in enumerate(entries) if isinstance(one, Case)}
     if not written:
-        return _of_suite(_named(Suite(name=name or NAME, cases=list(given.values()))), criteria)
+        return _of_suite(
+            _named(Suite(name=name or NAME, cases=list(cases_by_place.values()))), criteria
+        )
     reading = dialect().read_data(data, name or NAME, written_criteria(criteria))
-    if not given:
+    if not cases_by_place:
         return reading
     own = read_criteria(criteria) if criteria is not None else ()
     read = iter(reading.suite.cases)
     cases = [
-        _with(given[place], own) if place in given else next(read) for place in range(len(entries))
+        _with(cases_by_place[place], own) if place in cases_by_place else next(read)
+        for place in range(len(entries))
     ]
     return replace(reading, suite=_named(replace(reading.suite, cases=cases)))
 
@@ -177,24 +180,24 @@ def _written_header(header: Mapping[str, Any]) -> dict[str, Json]:
     return written
 
 
-def written_plugin(kind: str, given: Any) -> Json:
+def written_plugin(kind: str, plugin: Any) -> Json:
     """Write a measure or a dialogue as a suite's file would."""
-    if isinstance(given, str | Mapping):
-        return dict(given) if isinstance(given, Mapping) else given
-    spec = spec_of(kind, given)
+    if isinstance(plugin, str | Mapping):
+        return dict(plugin) if isinstance(plugin, Mapping) else plugin
+    spec = spec_of(kind, plugin)
     return {spec.name: dict(spec.params)} if spec.params else spec.name
 
 
-def _written_case(given: Any, place: int) -> Json:
+def _written_case(entry: Any, place: int) -> Json:
     """Write a case as a suite's file would."""
-    if isinstance(given, str):
-        return {"ask": given}
-    if not isinstance(given, Mapping):
+    if isinstance(entry, str):
+        return {"ask": entry}
+    if not isinstance(entry, Mapping):
         raise UsageError(
             f"case {place + 1}: expected a mapping such as {{'ask': …, 'reference': …}} or a Case,"
-            f" not {given!r:.80}"
+            f" not {entry!r:.80}"
         )
-    written = {str(key): _written_value(str(key), value) for key, value in given.items()}
+    written = {str(key): _written_value(str(key), value) for key, value in entry.items()}
     return {key: value for key, value in written.items() if value is not None}
 
 
@@ -244,11 +247,11 @@ def _with_ids(cases: list[Json]) -> list[Json]:
 
 
 def _id_of(case: Mapping[str, Json]) -> str:
-    asked = case.get("ask") or case.get("ask_file")
-    if not asked and isinstance(case.get("messages"), list) and case["messages"]:
+    question = case.get("ask") or case.get("ask_file")
+    if not question and isinstance(case.get("messages"), list) and case["messages"]:
         last = case["messages"][-1]
-        asked = last.get("content", "") if isinstance(last, Mapping) else ""
-    text = str(asked or "")
+        question = last.get("content", "") if isinstance(last, Mapping) else ""
+    text = str(question or "")
     words = _WORDS.sub("-", text.casefold()).strip("-")
     if not words:
         return f"case-{digest(text or dict(case))[:6]}"
@@ -257,21 +260,21 @@ def _id_of(case: Mapping[str, Json]) -> str:
     return f"{words[:LONGEST_ID].rstrip('-')}-{digest(text)[:6]}"
 
 
-def table_rows(given: Any) -> list[Mapping[str, Any]] | None:
+def table_rows(table: Any) -> list[Mapping[str, Any]] | None:
     """Return the rows of a DataFrame, an Arrow table or a data set; none for anything else."""
-    root = type(given).__module__.partition(".")[0]
+    root = type(table).__module__.partition(".")[0]
     if root == "pandas":
-        frame = given.to_frame() if type(given).__name__ == "Series" else given
+        frame = table.to_frame() if type(table).__name__ == "Series" else table
         return [dict(row) for row in frame.to_dict(orient="records")]
     if root == "polars":
-        return list(given.to_dicts())
+        return list(table.to_dicts())
     if root == "pyarrow":
-        return list(given.to_pylist())
+        return list(table.to_pylist())
     if root == "datasets":
-        if type(given).__name__.endswith("Dict"):
-            names = ", ".join(map(repr, given))
+        if type(table).__name__.endswith("Dict"):
+            names = ", ".join(map(repr, table))
             raise UsageError(f"the data set has several splits (fix: choose one of {names})")
-        return [dict(row) for row in given]
+        return [dict(row) for row in table]
     return None
 
 
@@ -286,17 +289,17 @@ def _meant(entry: Any, columns: Mapping[str, str]) -> Any:
     if any(key in named for key in (*ASKING, "vars")):
         return named
     # Nothing of it is a question here, so that it was written for another tool.
-    found: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for key, value in named.items():
         meant = _MEANT.get(str(key), str(key))
-        found[str(key) if meant in found or meant in named else meant] = value
-    return found if "ask" in found else named
+        renamed[str(key) if meant in renamed or meant in named else meant] = value
+    return renamed if "ask" in renamed else named
 
 
 def _check_columns(row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
     for column, name in columns.items():
-        if name not in KNOWN and not name.startswith(("tags.", "tag:")):
-            raise UsageError(f"columns: no case has a key {name!r} ({suggest(name, KNOWN)})")
+        if name not in CASE_KEYS and not name.startswith(("tags.", "tag:")):
+            raise UsageError(f"columns: no case has a key {name!r} ({suggest(name, CASE_KEYS)})")
         if column not in row:
             there = suggest(column, [str(one) for one in row])
             raise UsageError(f"columns: there is no column {column!r} ({there})")
@@ -304,17 +307,17 @@ def _check_columns(row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
 
 def _renamed(
     rows: Sequence[Mapping[str, Any]],
-    given: Mapping[str, str],
+    named_columns: Mapping[str, str],
 ) -> list[tuple[Mapping[str, Any], Mapping[str, str]]]:
     """Return the rows, with what each column is that has another name than here."""
     if not rows:
         return []
-    _check_columns(rows[0], given)
+    _check_columns(rows[0], named_columns)
     columns = list(rows[0])
     plain = {name: str(name).strip().lower().replace(" ", "_") for name in columns}
-    names: dict[str, str] = dict(given)
+    names: dict[str, str] = dict(named_columns)
     taken = {name for name in plain.values() if name in ("ask", "id", "reference", "references")}
-    taken |= set(given.values())
+    taken |= set(named_columns.values())
     for name in columns:
         meant = None if name in names else _MEANT.get(plain[name])
         if (
@@ -333,7 +336,7 @@ def _renamed(
     return [(row, names) for row in rows]
 
 
-KNOWN = frozenset(
+CASE_KEYS = frozenset(
     {"id", "ask", "ask_file", "messages", "images", "reference", "references", "context", "hidden",
      "criteria", "weight", "full_score", "null_score", "system", "examples", "dialogue", "tags",
      "min_points", "max_points", "out_of", "files", "setup", "cluster", "source", "vars", "tools",
@@ -352,7 +355,7 @@ def _row_case(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any
         name = names.get(column, str(column))
         if name.startswith(("tags.", "tag:")):
             tags[re.sub(r"^tags?[.:]", "", name)] = value
-        elif name in KNOWN:
+        elif name in CASE_KEYS:
             case[name] = str(value) if name in _TEXTS else value
         elif isinstance(value, str | bool | int | float) and len(str(value)) <= LONGEST_TAG:
             tags[name] = value

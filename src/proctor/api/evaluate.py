@@ -11,8 +11,8 @@ from proctor.api.candidates import (
     ACandidate,
     Candidates,
     Chosen,
+    answers_in_memory,
     chosen_candidates,
-    given_answers,
 )
 from proctor.api.cases import (
     NAME,
@@ -22,7 +22,7 @@ from proctor.api.cases import (
     reading_on_file,
     written_plugin,
 )
-from proctor.api.handed_over import AnyCriteria
+from proctor.api.object_specs import AnyCriteria
 from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.progress import shown_progress
 from proctor.api.results import Checked, RunResult
@@ -131,10 +131,10 @@ async def aevaluate_all(
     **options: Unpack[EvaluateOptions],
 ) -> Runs:
     """Do what ``evaluate_all`` does, in the loop that is running."""
-    given, reports = options, WrittenReports()
+    merged, reports = options, WrittenReports()
     if is_path(cases) and is_run_file(Path(cases)):
-        cases, candidate, given, reports = with_run_file(Path(cases), candidate, options)
-    request = EvaluationRequest.of(cases, candidate, criteria, ReadOptions.of(given))
+        cases, candidate, merged, reports = with_run_file(Path(cases), candidate, options)
+    request = EvaluationRequest.of(cases, candidate, criteria, ReadOptions.of(merged))
     store = StorePlace(request.options.store_url)
     with (
         shown_progress(request.options.get("progress")) as (progress, say),
@@ -232,7 +232,7 @@ class EvaluationRequest:
         """Tell whether the engine can read everything itself."""
         return (
             self.criteria is None
-            and all(who.given is None for who in self.candidates)
+            and all(who.answers_in_memory is None for who in self.candidates)
             and self.options.get("measures") is None
         )
 
@@ -254,14 +254,16 @@ class EvaluationRequest:
         options = self.options
         if (name := options.get("name")) and len(self.candidates) > 1:
             raise UsageError(f"name={name!r} is for one run, and there are several candidates")
-        given = None
-        if who.given is not None and reading is not None:
-            given = given_answers(who.given, reading.suite, options.get("name", ""))
+        answers = None
+        if who.answers_in_memory is not None and reading is not None:
+            answers = answers_in_memory(
+                who.answers_in_memory, reading.suite, options.get("name", "")
+            )
         fresh = bool(options.get("fresh", False)) and (who.agent or who.model) is not None
         return RunSettings(
-            suite=replace(options.suite(path), given=reading),
+            suite=replace(options.suite(path), in_memory=reading),
             answers=who.answers,
-            given=given,
+            answers_in_memory=answers,
             model=who.model,
             agent=who.agent,
             variant=who.variant,
@@ -340,11 +342,11 @@ def _with_headers(who: Chosen, headers: Any) -> Chosen:
     return replace(who, model=replace(who.model, access=Access(credentials=(sent,))))
 
 
-def _measures(given: Any) -> tuple[Spec, ...]:
+def _measures(measures: Any) -> tuple[Spec, ...]:
     """Read measures by name, as mappings or as objects."""
     from proctor.api.cases import dialect
 
-    several = list(given) if isinstance(given, list | tuple | set) else [given]
+    several = list(measures) if isinstance(measures, list | tuple | set) else [measures]
     data = {
         "measures": [written_plugin("measure", one) for one in several],
         "cases": [{"id": "probe", "ask": "probe", "references": "probe"}],

@@ -86,14 +86,14 @@ class _Changed:
     cells: set[int] = field(default_factory=set)
     fields: set[tuple[type[Any], str]] = field(default_factory=set)
     _seen: set[int] = field(default_factory=set)
-    _held: list[Any] = field(default_factory=list)
+    _kept_alive: list[Any] = field(default_factory=list)
 
     def look_at(self, thing: Any) -> None:
         """Look at a function, and at all that it calls."""
         if id(thing) in self._seen or len(self._seen) > MOST_OBJECTS:
             return
         self._seen.add(id(thing))
-        self._held.append(thing)
+        self._kept_alive.append(thing)
         if isinstance(thing, functools.partial):
             self.look_at(thing.func)
         elif isinstance(thing, types.MethodType):
@@ -140,7 +140,7 @@ class _ContentWalk:
     changed: _Changed
     unknown: dict[str, None] = field(default_factory=dict)
     _places: dict[int, int] = field(default_factory=dict)
-    _held: list[Any] = field(default_factory=list)
+    _kept_alive: list[Any] = field(default_factory=list)
     """Objects on the way, so that no other gets the place of one in memory."""
     _modules: set[str] = field(default_factory=set)
 
@@ -154,7 +154,7 @@ class _ContentWalk:
             self.unknown[f"{name} and more"] = None
             return "more"
         self._places[id(thing)] = len(self._places)
-        self._held.append(thing)
+        self._kept_alive.append(thing)
         return self._content(thing, name)
 
     def _content(self, thing: Any, name: str) -> Json:
@@ -255,10 +255,10 @@ class _ContentWalk:
             self.unknown[f"{name or 'an object'} ({kind.__module__}.{kind.__qualname__})"] = None
             return ["unknown", kind.__module__, kind.__qualname__]
         changing = {name for cls, name in self.changed.fields if isinstance(thing, cls)}
-        held = {
+        contents = {
             key: self.of(value, key) for key, value in sorted(state.items()) if key not in changing
         }
-        return ["object", self.of(kind), held]
+        return ["object", self.of(kind), contents]
 
 
 _NONE = object()

@@ -51,13 +51,13 @@ class FunctionAgent(Agent):
         return cls(function=function, name=name, takes=takes, named=named)
 
     @cached_property
-    def known(self) -> Identity:
+    def function_identity(self) -> Identity:
         """Return what tells the function apart from others."""
         return identify(self.function)
 
     @property
     def identity(self) -> Json:
-        return {"kind": "function", "name": self.name, "key": self.known.key}
+        return {"kind": "function", "name": self.name, "key": self.function_identity.key}
 
     @property
     def label(self) -> str:
@@ -116,11 +116,11 @@ class FunctionSession(Session):
         if not names:
             return {}
         case = self.workspace.case
-        said = [{"role": m.role, "content": m.content} for m in case.messages]
+        messages = [{"role": m.role, "content": m.content} for m in case.messages]
         return {
             _CASE: case,
             _HISTORY: list(self.history),
-            _MESSAGES: said + self.history,
+            _MESSAGES: messages + self.history,
             _INDEX: self.workspace.index,
         }
 

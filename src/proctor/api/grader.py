@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from proctor.api.cases import AnyCases, is_path, reading_on_file
 from proctor.api.cases import reading_of as reading_in_memory
-from proctor.api.given_models import AModel, choice_of
-from proctor.api.handed_over import AnyCriteria
+from proctor.api.function_models import AModel, choice_of
+from proctor.api.object_specs import AnyCriteria
 from proctor.core.suite import Spec, Suite
 from proctor.engine.grading.graded_output import GradedOutput, Output
 from proctor.engine.grading.open_grading import GradingSettings, open_grading

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from proctor.api.given_models import AModel, choice_of
+from proctor.api.function_models import AModel, choice_of
 from proctor.api.stores import RunOfStore, StorePlace
 from proctor.api.tables import AnyAnswers
 from proctor.contracts.measure import Measure
@@ -118,24 +118,24 @@ _SYNONYMS: Mapping[str, str] = {
 class ReadOptions:
     """Options as somebody gave them, checked for their names."""
 
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "ReadOptions":
         """Check the names of options."""
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in options.items():
             own = _SYNONYMS.get(name, name)
             if own not in EvaluateOptions.__annotations__:
                 hint = suggest(name, sorted(EvaluateOptions.__annotations__), cutoff=LOOSELY)
                 raise UsageError(f"evaluate() has no option {name!r} ({hint})")
             if value is not None:
-                given[own] = value
-        return cls(given)
+                values[own] = value
+        return cls(values)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return an option, or what holds where nobody gave it."""
-        return self.given.get(name, default)
+        return self.values.get(name, default)
 
     @property
     def store_url(self) -> str | None:
@@ -151,10 +151,10 @@ class ReadOptions:
     @property
     def prompts(self) -> tuple[str | CandidatePrompt, ...]:
         """Return the prompts: those of the suite and of files by name, templates as they are."""
-        given = self.get("prompt", ())
-        if isinstance(given, Mapping):
-            return tuple(CandidatePrompt(name=str(k), text=str(v)) for k, v in given.items())
-        several = (given,) if isinstance(given, str | CandidatePrompt) else tuple(given)
+        prompts = self.get("prompt", ())
+        if isinstance(prompts, Mapping):
+            return tuple(CandidatePrompt(name=str(k), text=str(v)) for k, v in prompts.items())
+        several = (prompts,) if isinstance(prompts, str | CandidatePrompt) else tuple(prompts)
         return tuple(
             CandidatePrompt(name=f"prompt-{number}", text=one)
             if isinstance(one, str) and ("{{" in one or "\n" in one)
@@ -176,7 +176,7 @@ class ReadOptions:
             trust_folders([str(path if path.is_dir() else path.parent), os.getcwd()])
         options = dict(self.get("dialect_option", {}))
         for name in ("max_turns", "data"):
-            if name in self.given:
+            if name in self.values:
                 options.setdefault(name, str(self.get(name)))
         root = self.get("root")
         return SuiteSettings(
@@ -209,8 +209,8 @@ class ReadOptions:
 
     def choice(self, name: str) -> ModelChoice | None:
         """Return the model of a role, where one was given."""
-        given = self.get(name)
-        return None if given is None else choice_of(given, name)
+        model = self.get(name)
+        return None if model is None else choice_of(model, name)
 
     @property
     def calls(self) -> CallSettings:
@@ -241,19 +241,19 @@ class ReadOptions:
     @property
     def _price_file(self) -> Path | None:
         """Return the file of prices, where one is named."""
-        given = self.get("prices")
-        named = isinstance(given, os.PathLike) or (isinstance(given, str) and "=" not in given)
+        prices = self.get("prices")
+        named = isinstance(prices, os.PathLike) or (isinstance(prices, str) and "=" not in prices)
         if not named:
             return None
-        if not os.path.isfile(given):
-            raise UsageError(f"prices: there is no file {os.fspath(given)!r}")
-        return Path(given)
+        if not os.path.isfile(prices):
+            raise UsageError(f"prices: there is no file {os.fspath(prices)!r}")
+        return Path(prices)
 
     @property
     def against(self) -> str:
         """Return the earlier run to compare with: a name, an id, a file or ``@baseline``."""
-        given = self.get("against", "")
-        return str(given.id) if isinstance(given, RunOfStore) else os.fspath(given)
+        baseline = self.get("against", "")
+        return str(baseline.id) if isinstance(baseline, RunOfStore) else os.fspath(baseline)
 
     @property
     def stop(self) -> StopSettings | None:
@@ -291,14 +291,14 @@ class ReadOptions:
         return float(value)
 
 
-def _several(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _several(texts: str | Iterable[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
-def _prices(given: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(given, Mapping):
-        return given.items()
-    texts = _several(given)
+def _prices(prices: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(prices, Mapping):
+        return prices.items()
+    texts = _several(prices)
     return [(name, value) for name, _, value in (text.partition("=") for text in texts)]
 
 

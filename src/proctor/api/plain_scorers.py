@@ -11,7 +11,7 @@ from proctor.errors import UsageError
 
 Function = Callable[..., Any]
 _OUTPUTS = frozenset({"output", "answer", "response", "text", "prediction", "actual", "completion"})
-_GIVEN: Mapping[str, Callable[[ScoreContext], Any]] = {
+_ARGUMENTS: Mapping[str, Callable[[ScoreContext], Any]] = {
     "ctx": lambda ctx: ctx,
     "output": lambda ctx: ctx.output,
     "reference": lambda ctx: ctx.references[0] if ctx.references else None,
@@ -54,7 +54,7 @@ class FunctionScorer(Scorer):
         return self.most
 
     def score(self, ctx: ScoreContext) -> Any:
-        result = self.function(*(_GIVEN[name](ctx) for name in self.takes))
+        result = self.function(*(_ARGUMENTS[name](ctx) for name in self.takes))
         return self._waited(result) if self.is_async else self._scored(result)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -95,10 +95,10 @@ def scorer(
     has all of them. With ``out_of=None`` its number is only shown, and never added.
     """
 
-    def made(one: Function) -> FunctionScorer:
+    def decorate(one: Function) -> FunctionScorer:
         return scorer_of(one, name=name, out_of=out_of)
 
-    return made if function is None else made(function)
+    return decorate if function is None else decorate(function)
 
 
 def scorer_of(function: Function, *, name: str = "", out_of: float | None = 1.0) -> FunctionScorer:
@@ -122,7 +122,7 @@ def _parameters(function: Function, name: str) -> tuple[str, ...]:
     for place, one in enumerate(parameters):
         if one.kind not in positional:
             continue
-        if one.name in _GIVEN:
+        if one.name in _ARGUMENTS:
             takes.append(one.name)
         elif place == 0 or one.name in _OUTPUTS:
             takes.append("output")
@@ -131,7 +131,7 @@ def _parameters(function: Function, name: str) -> tuple[str, ...]:
         elif one.default is one.empty:
             raise UsageError(
                 f"the scorer {name!r} has a parameter {one.name!r}, which nobody gives it"
-                f" (known are: {', '.join(_GIVEN)})"
+                f" (known are: {', '.join(_ARGUMENTS)})"
             )
         else:
             break

@@ -52,7 +52,7 @@ class RunResult(RunOfStore):
     """What came of each gate."""
     against: "Against | None" = None
     """How it compares with the earlier run that ``against`` named."""
-    _held: list[CaseResult] | None = field(default=None, repr=False)
+    _results: list[CaseResult] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -78,9 +78,14 @@ class RunResult(RunOfStore):
 
     @classmethod
     def _of_view(cls, view: RunView, store: StorePlace, **more: Any) -> "RunResult":
-        held = list(view.results()) if view.summary.totals.cases <= MOST_HELD else None
+        results = list(view.results()) if view.summary.totals.cases <= MOST_HELD else None
         return cls(
-            run=view.run, summary=view.summary, header=view.suite, store=store, _held=held, **more
+            run=view.run,
+            summary=view.summary,
+            header=view.suite,
+            store=store,
+            _results=results,
+            **more,
         )
 
     @property
@@ -180,8 +185,8 @@ class RunResult(RunOfStore):
 
     def results(self) -> Iterator[CaseResult]:
         """Yield the cases one by one, as the engine knows them."""
-        if self._held is not None:
-            yield from self._held
+        if self._results is not None:
+            yield from self._results
             return
         with self.store.opened(create=False) as opened:
             from proctor.engine.run.stored_view import results_of
@@ -216,8 +221,8 @@ class RunResult(RunOfStore):
 
     def report(self, kind: str = "table", *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the run as text: table, md, csv, json, html or junit."""
-        made: Report = registry.build("report", Spec(name=kind))
-        return made.render(self.view, by=by, cases=cases)
+        report: Report = registry.build("report", Spec(name=kind))
+        return report.render(self.view, by=by, cases=cases)
 
     def __str__(self) -> str:
         return self.report().rstrip("\n")

@@ -58,9 +58,9 @@ def trl(grader: Grader, *, case_column: str = "case", name: str = "proctor") -> 
     ) -> list[float | None]:
         cases = columns.get(case_column)
         if cases is None:
-            known = ", ".join(sorted(columns)) or "none"
+            names = ", ".join(sorted(columns)) or "none"
             raise UsageError(
-                f"the dataset has no column {case_column!r} with the ids of cases (it has: {known};"
+                f"the dataset has no column {case_column!r} with the ids of cases (it has: {names};"
                 " fix: case_column=…, and remove_unused_columns=False)"
             )
         pairs = [

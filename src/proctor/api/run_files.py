@@ -47,7 +47,7 @@ def is_run_file(path: Path) -> bool:
 
 
 def with_run_file(
-    path: Path, candidate: Any, given: Mapping[str, Any]
+    path: Path, candidate: Any, options: Mapping[str, Any]
 ) -> tuple[Path, Any, EvaluateOptions, WrittenReports]:
     """Return the suite, the candidate and the options of a run file, and its reports.
 
@@ -57,27 +57,27 @@ def with_run_file(
 
     values = RunFile.read(path)
     suite, reports = values.pop("spec"), WrittenReports(values.pop("reports", ()))
-    own = ReadOptions.of(given).given
+    own = ReadOptions.of(options).values
     written = {_NAMES.get(name, name): value for name, value in values.items()}
     if candidate is not None or {"model", "agent", "answers"} & own.keys():
         for name in ("model", "agent", "answers"):
             written.pop(name, None)
     merged = {**{name: _read(name, value) for name, value in written.items()}, **own}
-    known = {
+    evaluate_options = {
         name: value for name, value in merged.items() if name in EvaluateOptions.__annotations__
     }
     drawn: dict[str, Any] = {name: merged.get(name) for name in _SAMPLING}
     sampling = Sampling(**drawn)
-    asked = {"sampling": sampling, "system": merged.get("system") or ""}
+    sampling_and_system = {"sampling": sampling, "system": merged.get("system") or ""}
     effort = merged.get("judge_reasoning_effort")
     for name, how in (
-        ("model", asked),
+        ("model", sampling_and_system),
         ("judge", {"sampling": Sampling(reasoning_effort=effort)}),
         ("simulator", {}),
     ):
-        if name in known:
-            known[name] = _chosen(known[name], how)
-    return suite, candidate, cast(EvaluateOptions, known), reports
+        if name in evaluate_options:
+            evaluate_options[name] = _chosen(evaluate_options[name], how)
+    return suite, candidate, cast(EvaluateOptions, evaluate_options), reports
 
 
 def _read(name: str, value: Any) -> Any:
@@ -95,12 +95,12 @@ def _plain(text: str) -> Any:
         return text
 
 
-def _chosen(given: Any, how: Mapping[str, Any]) -> Any:
+def _chosen(model: Any, how: Mapping[str, Any]) -> Any:
     """Return the models of a file as choices; names and objects are left as they are."""
     from proctor.cli.run_from_file import WrittenModel
 
-    if isinstance(given, WrittenModel):
-        return given.choice(how)
-    if isinstance(given, tuple):
-        return [_chosen(one, how) for one in given]
-    return given
+    if isinstance(model, WrittenModel):
+        return model.choice(how)
+    if isinstance(model, tuple):
+        return [_chosen(one, how) for one in model]
+    return model

@@ -23,8 +23,8 @@ def save_run(path: Path, run_id: str, store: StorePlace, report: Callable[..., s
         with store.opened(create=False) as opened:
             write_runs(opened, [run_id], path)
     else:
-        known = ", ".join([".html", *_STORED, *_REPORTS])
-        raise UsageError(f"{path}: a run is written as {known}")
+        endings = ", ".join([".html", *_STORED, *_REPORTS])
+        raise UsageError(f"{path}: a run is written as {endings}")
     return path
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from proctor import registry
-from proctor.api.given_models import AModel
+from proctor.api.function_models import AModel
 from proctor.api.grader import Grader
-from proctor.api.handed_over import spec_of
+from proctor.api.object_specs import spec_of
 from proctor.contracts.judge import Judge
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer

@@ -29,9 +29,9 @@ class StorePlace:
         self.url = None if url is None else os.fspath(url)
 
     @classmethod
-    def of(cls, given: "str | Path | StorePlace | None") -> "StorePlace":
+    def of(cls, place: "str | Path | StorePlace | None") -> "StorePlace":
         """Return the store that somebody named or handed over."""
-        return given if isinstance(given, StorePlace) else cls(given)
+        return place if isinstance(place, StorePlace) else cls(place)
 
     @contextmanager
     def opened(self, *, create: bool = True, parts: str = "") -> "Iterator[OpenStore]":

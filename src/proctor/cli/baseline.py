@@ -51,8 +51,8 @@ def baseline(run: str | None, clear: str | None, store: str | None, as_json: boo
         suite = opened.runs.get(run).suite if run is not None else None
         for row in rows:
             if suite in (None, row.suite):
-                found = _object(opened, row)["run"]
-                click.echo(f"{row.suite}: {found['name']} ({found['id']}), {_percent(found)}")
+                entry = _object(opened, row)["run"]
+                click.echo(f"{row.suite}: {entry['name']} ({entry['id']}), {_percent(entry)}")
         if not rows:
             click.echo("no baselines; `proctor baseline RUN` pins one")
 

@@ -115,9 +115,9 @@ def _coding_agents() -> list[dict[str, Any]]:
     rows = []
     for name in CODING_AGENTS:
         agent: ProgramAgent = registry.build("candidate", Spec(name=name))
-        found = f"{agent.found} {agent.found_version}".strip()
-        there = found or f"no program {agent.command}"
-        rows.append(_row(f"agent {name}", bool(found), there, agent.install_line, optional=True))
+        program = f"{agent.found} {agent.found_version}".strip()
+        there = program or f"no program {agent.command}"
+        rows.append(_row(f"agent {name}", bool(program), there, agent.install_line, optional=True))
     return rows
 
 

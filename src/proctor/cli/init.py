@@ -72,7 +72,7 @@ def _next(source: "Traversable", folder: Path) -> list[str]:
     if not page.is_file():
         suite, answers = folder / "suite.yaml", folder / "answers.jsonl"
         return [f"proctor check {suite} --deep", f"proctor run {suite} --answers {answers}"]
-    found = _COMMANDS.search(page.read_text(encoding="utf-8"))
-    assert found is not None
+    block = _COMMANDS.search(page.read_text(encoding="utf-8"))
+    assert block is not None
     enter = [] if folder == Path() else [f"cd {folder}"]
-    return [*enter, *found[1].splitlines()]
+    return [*enter, *block[1].splitlines()]

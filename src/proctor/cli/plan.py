@@ -48,7 +48,7 @@ def plan(**options: Any) -> int:
     except StoreError:
         store = None
     plans = [
-        (_asked(_candidate(settings), run_plan), run_plan)
+        (_prompted_name(_candidate(settings), run_plan), run_plan)
         for settings in several
         for run_plan in plan_all(settings, store)
     ]
@@ -77,7 +77,7 @@ def _candidate(settings: "RunSettings") -> str:
     return str(settings.answers) if settings.answers is not None else "from the suite's settings"
 
 
-def _asked(candidate: str, run_plan: "Plan") -> str:
+def _prompted_name(candidate: str, run_plan: "Plan") -> str:
     return f"{candidate}+{run_plan.prompt}" if run_plan.prompt else candidate
 
 
@@ -153,9 +153,9 @@ def _say_sum(plans: "list[Plan]") -> None:
     ranges = [run_plan.usage["range"] for run_plan in plans]
     calls = [sum(ends) for ends in zip(*(one["calls"] for one in ranges), strict=True)]
     costs = [one["cost"] for one in ranges if one["calls"][2]]
-    known = [cost for cost in costs if cost is not None]
-    cost = [sum(ends) for ends in zip(*known, strict=True)] if known else [0.0] * 3
-    more = ", and calls whose price is unknown" if len(known) < len(costs) else ""
+    priced = [cost for cost in costs if cost is not None]
+    cost = [sum(ends) for ends in zip(*priced, strict=True)] if priced else [0.0] * 3
+    more = ", and calls whose price is unknown" if len(priced) < len(costs) else ""
     click.echo(f"\ntogether  {len(plans)} runs, {_range(calls)} calls, {_range(cost, '$')}{more}")
 
 

@@ -239,7 +239,7 @@ def _beside_runs(
     texts: bool,
 ) -> list[dict[str, Any]]:
     """Return what JSON says of each run besides its numbers, and whether it has texts."""
-    found = [
+    rows = [
         {
             "gates": [result.to_json() for result in results],
             "against": {} if against is None else against.to_json(),
@@ -247,7 +247,7 @@ def _beside_runs(
         for results, against in zip(gates, earlier, strict=True)
     ]
     silent = {} if texts else {"texts": False}
-    return [{name: value for name, value in one.items() if value} | silent for one in found]
+    return [{name: value for name, value in one.items() if value} | silent for one in rows]
 
 
 def _evaluation(

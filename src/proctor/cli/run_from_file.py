@@ -76,12 +76,12 @@ class WrittenModel:
         more = {} if access is None else {"access": access}
         return ModelChoice(spec=self.spec, sampling=sampling, **{**shared, **own}, **more)
 
-    def _access(self, given: Any, *, by_file: bool) -> Any:
+    def _access(self, access: Any, *, by_file: bool) -> Any:
         """Let the key that the file names go to the address that the same file names."""
         from proctor.core.access import COMMAND_LINE, Access, Credential, Source
 
         source = Source(kind="file", place=self.place, file=self.file) if by_file else COMMAND_LINE
-        credentials = () if given is None else given.credentials
+        credentials = () if access is None else access.credentials
         if self.key_env:
             key = os.environ.get(self.key_env, "").strip()
             if not key:
@@ -110,34 +110,38 @@ def with_run_file(options: dict[str, Any]) -> dict[str, Any]:
     spec: Path = options["spec"]
     context = click.get_current_context()
     written = RunFile.read(spec)
-    given = {
+    on_command_line = {
         name
         for name in options
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    merged = {name: options[name] if name in given else value for name, value in written.items()}
-    known = {name: value for name, value in merged.items() if name in options}
-    completed = {**options, **known, "spec": written["spec"]}
+    merged = {
+        name: options[name] if name in on_command_line else value for name, value in written.items()
+    }
+    own_options = {name: value for name, value in merged.items() if name in options}
+    completed = {**options, **own_options, "spec": written["spec"]}
     if "run_file" in written:
         completed["run_file"] = written["run_file"]
     if isinstance(models := completed.get("models"), tuple):
-        completed["models"] = tuple(_without(model, given) for model in models)
-    if "variants" in written and "agent" not in given:
+        completed["models"] = tuple(_without(model, on_command_line) for model in models)
+    if "variants" in written and "agent" not in on_command_line:
         completed["variants"] = written["variants"]
     if "models" in options:
         candidates = {"models", "answers", "agent"}
-        if given & candidates:
+        if on_command_line & candidates:
             # Another candidate than the file's is meant.
-            completed |= {name: options[name] for name in candidates - given if name in options}
+            completed |= {
+                name: options[name] for name in candidates - on_command_line if name in options
+            }
         completed["reports"] = merged.get("reports", ())
     return completed
 
 
-def _without(model: "str | WrittenModel", given: Collection[str]) -> "str | WrittenModel":
+def _without(model: "str | WrittenModel", on_command_line: Collection[str]) -> "str | WrittenModel":
     """Drop the settings of a model that the command line sets for all of them."""
     if isinstance(model, str):
         return model
-    kept = {name: value for name, value in model.settings.items() if name not in given}
+    kept = {name: value for name, value in model.settings.items() if name not in on_command_line}
     return replace(model, settings=kept)
 
 
@@ -195,8 +199,8 @@ class RunFile:
         elif name in self.options:
             self._option((key,), self.options[name], value)
         else:
-            known = [*self.options, *PLURALS, *OFFERS, "suite", "sampling", "reports", "variants"]
-            self._error((key,), f"unknown key {key!r}", hint=suggest(key, known))
+            keys = [*self.options, *PLURALS, *OFFERS, "suite", "sampling", "reports", "variants"]
+            self._error((key,), f"unknown key {key!r}", hint=suggest(key, keys))
 
     def _suite(self, value: Json) -> None:
         if not isinstance(value, str) or not value:

@@ -74,5 +74,5 @@ class ShareReader(ABC):
         """Read the answers of some rows."""
 
     @abstractmethod
-    def attempt(self, row: AnswerRow, number: int, asked: tuple[Message, ...]) -> Attempt:
+    def attempt(self, row: AnswerRow, number: int, question: tuple[Message, ...]) -> Attempt:
         """Make the attempt of an answer at a case with these messages."""

@@ -79,4 +79,4 @@ def last_workdir(text: str) -> str:
 
 def filled(text: str, variables: dict[str, str]) -> str:
     """Put the values of variables where a text names them."""
-    return _VARIABLE.sub(lambda found: variables.get(found[1] or found[3], found[2] or ""), text)
+    return _VARIABLE.sub(lambda match: variables.get(match[1] or match[3], match[2] or ""), text)

@@ -77,8 +77,8 @@ def relevance_of(value: Json) -> dict[str, float]:
 
 def _is_empty(attempt: Attempt) -> bool:
     """Tell whether an attempt says that nothing was retrieved."""
-    said = (attempt.notes.get(RETRIEVED), attempt.meta.get(RETRIEVED))
-    return any(isinstance(value, list | tuple) for value in said)
+    retrieved = (attempt.notes.get(RETRIEVED), attempt.meta.get(RETRIEVED))
+    return any(isinstance(value, list | tuple) for value in retrieved)
 
 
 def _listed(value: Json) -> Sequence[Json]:

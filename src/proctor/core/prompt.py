@@ -67,10 +67,10 @@ def put(case: Case, prompt: CandidatePrompt | None) -> Case:
         )
         for message in prompt.messages
     ]
-    asked = _last_user(messages)
+    last_user = _last_user(messages)
     own = next((m.images for m in reversed(case.messages) if m.role == "user"), ())
-    if own and asked is not None and not messages[asked].images:
-        messages[asked] = replace(messages[asked], images=own)
+    if own and last_user is not None and not messages[last_user].images:
+        messages[last_user] = replace(messages[last_user], images=own)
     return replace(case, messages=tuple(messages))
 
 
@@ -112,9 +112,9 @@ def _picture(image: str, values: Mapping[str, Json]) -> str:
 
 def _with_question(case: Case, text: str) -> tuple[Message, ...]:
     messages = list(case.messages)
-    if (asked := _last_user(messages)) is None:
+    if (last_user := _last_user(messages)) is None:
         return (*messages, Message(role="user", content=text))
-    messages[asked] = replace(messages[asked], content=text)
+    messages[last_user] = replace(messages[last_user], content=text)
     return tuple(messages)
 
 

@@ -89,10 +89,10 @@ class Template:
 
     def check(self, names: Iterable[str]) -> None:
         """Raise a TemplateError for the first name that has no value."""
-        known = set(names)
+        allowed = set(names)
         for name, offset in self._needed():
-            if name not in known:
-                raise self._unknown(name, offset, known)
+            if name not in allowed:
+                raise self._unknown(name, offset, allowed)
 
     def fill(self, values: Mapping[str, Json]) -> str:
         """Return the text with all values in place, or raise a TemplateError."""
@@ -142,8 +142,8 @@ class Template:
             raise TemplateError(message, self.text, part.offset)
         return as_text(value, part.joined_by if part.filter else PARAGRAPHS)
 
-    def _unknown(self, name: str, offset: int, known: Iterable[str]) -> TemplateError:
-        names = sorted(known)
+    def _unknown(self, name: str, offset: int, allowed: Iterable[str]) -> TemplateError:
+        names = sorted(allowed)
         hint = suggest(name, names) if names else "the case has no vars"
         return TemplateError(f"there is no value named {name!r}", self.text, offset, hint=hint)
 
@@ -167,15 +167,15 @@ def read_template(text: str) -> Template:
     parts: list[str | _Value | _Loop] = []
     loop: _Loop | None = None
     start = 0
-    while (found := _TAG.search(text, start)) is not None:
+    while (tag := _TAG.search(text, start)) is not None:
         into: Any = parts if loop is None else loop.parts
-        if found.start() > start:
-            into.append(text[start : found.start()])
-        if found.group() == "{{":
-            value, start = _read_value(text, found.start())
+        if tag.start() > start:
+            into.append(text[start : tag.start()])
+        if tag.group() == "{{":
+            value, start = _read_value(text, tag.start())
             into.append(value)
             continue
-        begun, start = _read_tag(text, found.start(), loop)
+        begun, start = _read_tag(text, tag.start(), loop)
         if begun is None:
             assert loop is not None
             parts.append(loop)

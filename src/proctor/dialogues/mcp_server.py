@@ -62,7 +62,7 @@ class McpSession:
 
     server: McpServer
     sandbox: Sandbox
-    made: list[ToolCall] = field(default_factory=list)
+    calls_so_far: list[ToolCall] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
     changed: bool = False
     """Whether the server, given the same calls again, once gave other results."""
@@ -74,9 +74,9 @@ class McpSession:
 
     async def call(self, calls: Sequence[ToolCall]) -> list[str]:
         """Return the results of further calls, or raise a ModelError."""
-        self.made += calls
+        self.calls_so_far += calls
         rows = (await self._run()).get("results")
-        if not isinstance(rows, list) or len(rows) != len(self.made):
+        if not isinstance(rows, list) or len(rows) != len(self.calls_so_far):
             raise ModelError("the MCP server gave results that cannot be read")
         texts = [_result_text(row) for row in rows]
         before = len(self.results)
@@ -96,7 +96,7 @@ class McpSession:
     def _program(self) -> Program:
         request = {
             "argv": self.server.argv,
-            "calls": [[call.name, call.arguments] for call in self.made],
+            "calls": [[call.name, call.arguments] for call in self.calls_so_far],
         }
         return Program(
             steps=(Step(argv=("python3", "-I", "-B", MAIN)),),
@@ -157,7 +157,7 @@ def _part_text(part: Json) -> str:
         return ""
     if isinstance(part.get("text"), str):
         return str(part["text"])
-    held = part.get("resource")
-    if isinstance(held, dict) and isinstance(held.get("text"), str):
-        return str(held["text"])
+    resource = part.get("resource")
+    if isinstance(resource, dict) and isinstance(resource.get("text"), str):
+        return str(resource["text"])
     return f"[{part.get('type', 'something')}, not shown]"

@@ -70,10 +70,10 @@ class ToolLoop(Dialogue):
             more = tuple(tool for tool in listed if tool.name not in own)
             ctx = replace(ctx, case=replace(ctx.case, tools=(*ctx.case.tools, *more)))
         talk = Conversation(ctx)
-        given = _Given(self)
+        tool_results = _ToolResults(self)
         text = await talk.ask(talk.transcript)
         while talk.calls and talk.turn < self.max_turns:
-            talk.give_results(await given.results(talk.calls, session, served))
+            talk.give_results(await tool_results.results(talk.calls, session, served))
             if ctx.case.tool_choice not in ("", "auto", "none"):
                 # A candidate that must call a tool again and again would never answer.
                 talk.ctx = replace(ctx, case=replace(ctx.case, tool_choice="auto"))
@@ -119,7 +119,7 @@ class ToolLoop(Dialogue):
 
 
 @dataclass
-class _Given:
+class _ToolResults:
     """Which results were given already, in one attempt."""
 
     dialogue: ToolLoop
@@ -130,14 +130,14 @@ class _Given:
     ) -> list[str]:
         """Return the results of the calls of one reply."""
         texts: list[str | None] = [self._scripted(call) for call in calls]
-        asked = [
+        places_served = [
             place
             for place, (call, text) in enumerate(zip(calls, texts, strict=True))
             if text is None and call.name in served
         ]
-        if asked and session is not None:
-            answers = await session.call([calls[place] for place in asked])
-            for place, answer in zip(asked, answers, strict=True):
+        if places_served and session is not None:
+            answers = await session.call([calls[place] for place in places_served])
+            for place, answer in zip(places_served, answers, strict=True):
                 texts[place] = answer
         return [
             no_result(call) if text is None else text

@@ -28,10 +28,10 @@ def criterion_of(entry: Mapping[str, Any]) -> Criterion | None:
     maker = _MAKERS.get(kind)
     if maker is None:
         return None
-    made = maker(value, threshold)
-    if made is None:
+    scorer_call = maker(value, threshold)
+    if scorer_call is None:
         return None
-    name, params = made
+    name, params = scorer_call
     label: Criterion = {"scorer": name, "with": params}
     if entry.get("weight") is not None:
         label["weight"] = entry["weight"]
@@ -40,8 +40,8 @@ def criterion_of(entry: Mapping[str, Any]) -> Criterion | None:
     return label
 
 
-Made = tuple[str, dict[str, Json]] | None
-Maker = Callable[[Any, Any], Made]
+ScorerCall = tuple[str, dict[str, Json]] | None
+Maker = Callable[[Any, Any], ScorerCall]
 
 
 def _texts(value: Any) -> list[str]:
@@ -52,7 +52,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _contains(*, several: bool, every: bool, fold: bool, wanted: bool = True) -> Maker:
-    def make(value: Any, threshold: Any) -> Made:
+    def make(value: Any, threshold: Any) -> ScorerCall:
         if value is None:
             return None
         texts = _texts(value) if several else [str(value)]
@@ -67,7 +67,7 @@ def _contains(*, several: bool, every: bool, fold: bool, wanted: bool = True) ->
 
 
 def _matches(before: str, after: str, *, plain: bool) -> Maker:
-    def make(value: Any, threshold: Any) -> Made:
+    def make(value: Any, threshold: Any) -> ScorerCall:
         if value is None:
             return None
         pattern = re.escape(str(value)) if plain else str(value)
@@ -76,14 +76,14 @@ def _matches(before: str, after: str, *, plain: bool) -> Maker:
     return make
 
 
-def _equals(value: Any, threshold: Any) -> Made:
+def _equals(value: Any, threshold: Any) -> ScorerCall:
     if isinstance(value, dict | list):
         return "json_equal", {"value": value, "whole": True}
     return "matches", {"pattern": re.escape(str(value)), "full": True}
 
 
 def _json(*, whole: bool) -> Maker:
-    def make(value: Any, threshold: Any) -> Made:
+    def make(value: Any, threshold: Any) -> ScorerCall:
         if isinstance(value, dict):
             return "json_schema", {"schema": value, "whole": whole}
         return None if value else ("is_json", {"whole": whole})
@@ -91,7 +91,7 @@ def _json(*, whole: bool) -> Maker:
     return make
 
 
-def _similar(value: Any, threshold: Any) -> Made:
+def _similar(value: Any, threshold: Any) -> ScorerCall:
     references = value if isinstance(value, list) else [value]
     return "similar", {
         "threshold": SIMILAR if threshold is None else threshold,
@@ -99,25 +99,25 @@ def _similar(value: Any, threshold: Any) -> Made:
     }
 
 
-def _rouge(value: Any, threshold: Any) -> Made:
+def _rouge(value: Any, threshold: Any) -> ScorerCall:
     """Give full marks from promptfoo's threshold on."""
     high = ROUGE if threshold is None else threshold
     return "rouge", {"metric": "rouge1", "references": [str(value)], "high": high}
 
 
-def _words(value: Any, threshold: Any) -> Made:
+def _words(value: Any, threshold: Any) -> ScorerCall:
     limits = value if isinstance(value, dict) else {"min": value, "max": value}
-    known = {name: limits[name] for name in ("min", "max") if limits.get(name) is not None}
-    return "length", {**known, "unit": "words"}
+    bounds = {name: limits[name] for name in ("min", "max") if limits.get(name) is not None}
+    return "length", {**bounds, "unit": "words"}
 
 
-def _question(value: Any, threshold: Any) -> Made:
+def _question(value: Any, threshold: Any) -> ScorerCall:
     text = "\n".join(map(str, value)) if isinstance(value, list) else value
     return ("judged", {"question": text}) if isinstance(text, str) and text else None
 
 
 def _limit(name: str, parameter: str, unit: float) -> Maker:
-    def make(value: Any, threshold: Any) -> Made:
+    def make(value: Any, threshold: Any) -> ScorerCall:
         return None if threshold is None else (name, {parameter: threshold / unit})
 
     return make

@@ -18,7 +18,7 @@ from proctor.formats.promptfoo_asserts import NEEDS_CONTEXT, criterion_of
 from proctor.io.text_files import Document, Loc, inside, parse_json, read_head, read_text
 from proctor.io.yaml_files import read_yaml
 
-KNOWN = {
+KEYS = {
     "description",
     "prompts",
     "providers",
@@ -93,13 +93,13 @@ class _Config:
             Document(path=self.document.path, data={"suite": header}), Defaults()
         )
         for key in self.data:
-            if key not in KNOWN:
+            if key not in KEYS:
                 self._without((key,), f"{key!r} has no counterpart")
         for number, (loc, case) in enumerate(self._cases(), 1):
             place = self.document.place(loc)
             row = None if place is None else place.line
-            made = Document(path=self.document.path, data=case, row=row)
-            loader.case(loader.spot(made), defaults, f"test-{number}")
+            document = Document(path=self.document.path, data=case, row=row)
+            loader.case(loader.spot(document), defaults, f"test-{number}")
         loader.findings.check()
         self.options()
         warnings = dict.fromkeys((*self.left_out, *loader.findings.warnings))
@@ -172,12 +172,12 @@ class _Config:
         if named is None:
             self._without(loc, f"the provider {name!r} is no model here")
             return None
-        known = {ours: config[theirs] for theirs, ours in _SETTINGS.items() if theirs in config}
+        sampling = {ours: config[theirs] for theirs, ours in _SETTINGS.items() if theirs in config}
         for key in config:
             if key not in _SETTINGS:
                 self._without(loc, f"the setting {key!r} of {name} is left out")
         spec, url = named
-        settings = {**({"url": url} if url else {}), **known}
+        settings = {**({"url": url} if url else {}), **sampling}
         return {"model": spec, **settings} if settings else spec
 
     def _cases(self) -> Iterator[tuple[Loc, dict[str, Json]]]:

@@ -30,7 +30,7 @@ class ColumnMap:
 
     @classmethod
     def parse(
-        cls, text: str, known: Collection[str], prefixes: tuple[str, ...] = ()
+        cls, text: str, names: Collection[str], prefixes: tuple[str, ...] = ()
     ) -> "ColumnMap":
         """Read ``ask=question,reference=answer``, or raise a UsageError."""
         columns: dict[str, str] = {}
@@ -41,8 +41,8 @@ class ColumnMap:
                     f"--columns: expected NAME=COLUMN, as in ask=question,reference=answer,"
                     f" not {part!r}"
                 )
-            if name not in known and not name.startswith(prefixes):
-                hint = suggest(name, known, cutoff=LOOSELY)
+            if name not in names and not name.startswith(prefixes):
+                hint = suggest(name, names, cutoff=LOOSELY)
                 raise UsageError(f"--columns: cases and answers have no {name!r} ({hint})")
             if name in columns:
                 raise UsageError(f"--columns: {name!r} is there twice")
@@ -60,14 +60,14 @@ class ColumnMap:
     def __bool__(self) -> bool:
         return bool(self.columns)
 
-    def rename(self, document: Document, known: Collection[str], prefixes: tuple[str, ...]) -> None:
+    def rename(self, document: Document, names: Collection[str], prefixes: tuple[str, ...]) -> None:
         """Give the columns of a row the names that are meant; what nobody knows is left out."""
         data = document.data
         taken = set(self.columns.values())
         row = {
             name: value
             for name, value in data.items()
-            if name not in taken and (name in known or name.startswith(prefixes))
+            if name not in taken and (name in names or name.startswith(prefixes))
         }
         for name, column in self.columns.items():
             if column in data:
@@ -114,11 +114,11 @@ class RepeatedRows:
         findings.warn(place.problem((), message, severity="warning"))
 
 
-def suggested(columns: Sequence[str], known: Collection[str]) -> str:
+def suggested(columns: Sequence[str], names: Collection[str]) -> str:
     """Return what --columns should say for columns of other names; empty if nobody knows."""
     pairs: dict[str, str] = {}
     for column in columns[:20]:
-        name = meant_by(column, known)
+        name = meant_by(column, names)
         if name and name != column and "," not in column and "=" not in column:
             pairs.setdefault(name, column)
     return ",".join(f"{name}={column}" for name, column in pairs.items())

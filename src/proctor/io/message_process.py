@@ -43,7 +43,9 @@ class MessageProcess:
     process: asyncio.subprocess.Process
 
     @classmethod
-    async def start(cls, module: ServingModule, held: Sequence[int] = ()) -> "MessageProcess":
+    async def start(
+        cls, module: ServingModule, descriptors: Sequence[int] = ()
+    ) -> "MessageProcess":
         """Start a process, which holds some open files together with this one."""
         process = await child_processes.spawn(
             child_processes.own_module(module.name, *module.arguments),
@@ -52,7 +54,7 @@ class MessageProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             limit=2**20,
-            pass_fds=held,
+            pass_fds=descriptors,
         )
         return cls(process)
 

@@ -130,8 +130,8 @@ def _thinking(effort: str | None, limit: int, learned: Mapping[str, str]) -> dic
         if budget < _LEAST_BUDGET:
             return {}
         return {"thinking": {"type": "enabled", "budget_tokens": budget}}
-    known = known_effort(_EFFORTS.get(effort, effort), learned)
-    return {"thinking": {"type": "adaptive"}, "output_config.effort": known}
+    level = known_effort(_EFFORTS.get(effort, effort), learned)
+    return {"thinking": {"type": "adaptive"}, "output_config.effort": level}
 
 
 def _usage(usage: Mapping[str, Json]) -> Usage:

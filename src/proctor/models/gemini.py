@@ -205,13 +205,13 @@ def _choice(tool_choice: str) -> dict[str, Json]:
 
 def _thinking(effort: str | None, learned: Mapping[str, str]) -> dict[str, Json] | None:
     """Ask for an effort of thinking, in the way that the model takes."""
-    known = known_effort(effort, learned)
-    if known is None or learned.get("thinking") == "none":
+    level = known_effort(effort, learned)
+    if level is None or learned.get("thinking") == "none":
         return None
-    told = {} if known == "none" else {"includeThoughts": True}
+    told = {} if level == "none" else {"includeThoughts": True}
     if learned.get("thinking") == "budget":
-        return {"thinkingBudget": _BUDGETS[known], **told}
-    return {"thinkingLevel": _LEVELS.get(known, known), **told}
+        return {"thinkingBudget": _BUDGETS[level], **told}
+    return {"thinkingLevel": _LEVELS.get(level, level), **told}
 
 
 def _schema(schema: Json, *, names: bool = False) -> Json:

@@ -191,8 +191,8 @@ class Served(Model):
     @cached_property
     def _known_rates(self) -> Rates | None:
         listed = self._bases == (self.home,)
-        given, file = self.price_given, self.price_file
-        return rates_of(self.provider, self.model, given=given, file=file, listed=listed)
+        price, file = self.price_given, self.price_file
+        return rates_of(self.provider, self.model, price=price, file=file, listed=listed)
 
     def listen(self, listener: ModelListener) -> None:
         self._listener = listener

@@ -35,7 +35,7 @@ def rates_of(
     provider: str,
     model: str,
     *,
-    given: Price | None = None,
+    price: Price | None = None,
     file: str = "",
     listed: bool = True,
 ) -> Rates | None:
@@ -45,8 +45,8 @@ def rates_of(
     ``provider:model``, then, where ``listed``, the list that comes with the product. A model with a
     date behind its name costs what the name without it costs, unless it has a price of its own.
     """
-    if given is not None:
-        return _with_cache(provider, Rates(prompt=given[0], completion=given[1]))
+    if price is not None:
+        return _with_cache(provider, Rates(prompt=price[0], completion=price[1]))
     tables: list[Mapping[str, Rates]] = []
     if file:
         tables.append(_read(file, "--prices"))
@@ -62,12 +62,12 @@ def price_of(
     provider: str,
     model: str,
     *,
-    given: Price | None = None,
+    price: Price | None = None,
     file: str = "",
     listed: bool = True,
 ) -> Price | None:
     """Return what ordinary tokens of a model cost, in and out; none where nobody knows."""
-    rates = rates_of(provider, model, given=given, file=file, listed=listed)
+    rates = rates_of(provider, model, price=price, file=file, listed=listed)
     return None if rates is None else rates.pair
 
 
@@ -96,14 +96,14 @@ def _table(data: Json, path: str) -> Mapping[str, Rates]:
     entries = data.items() if isinstance(data, dict) else [("", data)]
     rates: dict[str, Rates] = {}
     for name, entry in entries:
-        made = _rates(entry)
-        if made is None:
+        entry_rates = _rates(entry)
+        if entry_rates is None:
             raise UsageError(
                 f'{path}: {name!r} has no price (fix: write {{"openai:NAME": [2.5, 10]}}, US'
                 ' dollars per million tokens in and out, or {"in": 2.5, "out": 10, "cached": 1.25,'
                 ' "cache_write": 2.5, "above": {"200000": {"in": 5, "out": 15}}})'
             )
-        rates[name] = _with_cache(str(name).partition(":")[0], made)
+        rates[name] = _with_cache(str(name).partition(":")[0], entry_rates)
     return rates
 
 
@@ -138,12 +138,12 @@ def _with_cache(provider: str, rates: Rates) -> Rates:
     if provider != "anthropic":
         return rates
     shares = {name: rates.prompt * share for name, share in _CACHE_OF_ANTHROPIC.items()}
-    known = {name: value for name in shares if (value := getattr(rates, name)) is not None}
+    own_rates = {name: value for name in shares if (value := getattr(rates, name)) is not None}
     tiers = tuple((least, _with_cache(provider, tier)) for least, tier in rates.tiers)
     return Rates(
         prompt=rates.prompt,
         completion=rates.completion,
         batch=rates.batch,
         tiers=tiers,
-        **{**shares, **known},
+        **{**shares, **own_rates},
     )

@@ -29,9 +29,9 @@ def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult
         if candidate is None:
             candidate = _session_candidate(request.config)
         runs = evaluate_all(cases, candidate, **{**defaults, **options})
-        for found in runs:
-            if missed := missed_limits(found.rate, found.interval, limits):
-                pytest.fail(f"{missed}\n\n{_shown(found)}", False)
+        for result in runs:
+            if missed := missed_limits(result.rate, result.interval, limits):
+                pytest.fail(f"{missed}\n\n{_shown(result)}", False)
         return runs[0] if len(runs) == 1 else runs
 
     return run
@@ -41,10 +41,10 @@ def missed_limits(
     rate: float | None, interval: tuple[float, float] | None, limits: dict[str, float]
 ) -> str:
     """Say which limit a run does not reach; nothing where it reaches all of them."""
-    found = {"min_rate": rate, "min_rate_low": None if interval is None else interval[0]}
+    values = {"min_rate": rate, "min_rate_low": None if interval is None else interval[0]}
     words = {"min_rate": "the rate", "min_rate_low": "the lower end of the rate's interval"}
     for name, least in limits.items():
-        value = found[name]
+        value = values[name]
         if value is None:
             return f"{words[name]} is not known, and should be at least {least:g} ({name})"
         if value < least:

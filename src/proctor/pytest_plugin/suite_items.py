@@ -34,7 +34,7 @@ class CollectedSuite(pytest.File):
     """All its cases."""
     settings: RunSettings | None = None
     """How it is run, with the suite as it was read; None where no candidate is named."""
-    found: SuiteOutcome | None = None
+    shared_outcome: SuiteOutcome | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for each case, then one for each gate."""
@@ -47,7 +47,7 @@ class CollectedSuite(pytest.File):
         cases = reading.suite.cases
         self.ids = frozenset(case.id for case in cases)
         if settings is not None:
-            self.settings = replace(settings, suite=replace(settings.suite, given=reading))
+            self.settings = replace(settings, suite=replace(settings.suite, in_memory=reading))
         for case in cases:
             yield CaseTest.from_parent(self, name=case.id, source=case.source)
         for gate in () if settings is None else settings.gates:
@@ -57,13 +57,13 @@ class CollectedSuite(pytest.File):
         """Return what the chosen cases of the suite came to."""
         if self.settings is None:
             pytest.skip(_NOBODY)
-        if self.found is None:
+        if self.shared_outcome is None:
             chosen = {item.name for item in self.session.items if _is_case_of(item, self)}
             some = chosen if chosen < self.ids else None
-            self.found = outcome_of(self.config, self.settings, some)
-        if self.found.error:
-            pytest.fail(self.found.error, False)
-        return self.found
+            self.shared_outcome = outcome_of(self.config, self.settings, some)
+        if self.shared_outcome.error:
+            pytest.fail(self.shared_outcome.error, False)
+        return self.shared_outcome
 
 
 class SuiteTest(pytest.Item):
@@ -107,7 +107,7 @@ class CaseTest(SuiteTest):
             return
         worth = case.status if case.value is None else f"worth {case.value:g} of {case.full:g}"
         lines = [f"{self.name}: {worth}", *(f"  {one_line(line)}" for line in case.why)]
-        for title, text in (("asked", case.asked), ("answered", case.answered)):
+        for title, text in (("asked", case.question), ("answered", case.answered)):
             lines += [f"{title}:", *(f"  {one_line(line)}" for line in text.splitlines())]
         raise CaseFailure("\n".join(lines))
 
@@ -125,11 +125,11 @@ class GateTest(SuiteTest):
 
     def runtest(self) -> None:
         """Fail unless the gate holds."""
-        found = self.outcome().gates.get(self.gate)
-        if found is None:
+        gate = self.outcome().gates.get(self.gate)
+        if gate is None:
             pytest.skip("a gate is about all cases of a suite, and only some were chosen")
-        held, words = found
-        if not held:
+        is_met, words = gate
+        if not is_met:
             raise CaseFailure(f"gate missed: {words}")
 
 

@@ -40,7 +40,7 @@ class CaseOutcome:
     value: float | None
     full: float
     why: list[str]
-    asked: str
+    question: str
     answered: str
 
     @classmethod
@@ -53,7 +53,7 @@ class CaseOutcome:
             value=result.folded.value,
             full=result.case.full_score,
             why=reasons(result),
-            asked=_cut(messages[-1].content) if messages else "",
+            question=_cut(messages[-1].content) if messages else "",
             answered="" if worst is None else _cut(answer_text(worst.attempt)),
         )
 
@@ -74,7 +74,7 @@ class SuiteOutcome:
         """Read what another worker wrote."""
         data = json.loads(text)
         cases = {name: CaseOutcome(**case) for name, case in data["cases"].items()}
-        gates = {name: (held, words) for name, (held, words) in data["gates"].items()}
+        gates = {name: (is_met, words) for name, (is_met, words) in data["gates"].items()}
         return cls(summary=data["summary"], cases=cases, gates=gates, error=data["error"])
 
 
@@ -92,22 +92,22 @@ def outcome_of(
         if place.exists():
             return SuiteOutcome.read(place.read_text(encoding="utf-8"))
         try:
-            made = _made(config, settings, selected)
+            outcome = _evaluated(config, settings, selected)
         except ProctorError as error:
-            made = SuiteOutcome(summary="", cases={}, gates={}, error=str(error))
-        place.write_text(json.dumps(asdict(made)), encoding="utf-8")
-        return made
+            outcome = SuiteOutcome(summary="", cases={}, gates={}, error=str(error))
+        place.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        return outcome
 
 
 def shared_folder(config: pytest.Config) -> Path:
     """Return the folder of this session, which ends with the process that made it."""
-    given = getattr(config, "workerinput", {}).get(SHARED)
-    if given is not None:
-        return Path(given)
-    if (made := config.stash.get(_FOLDER, None)) is None:
-        made = config.stash[_FOLDER] = Path(tempfile.mkdtemp(prefix="proctor-pytest-"))
-        config.add_cleanup(lambda: shutil.rmtree(made, ignore_errors=True))
-    return made
+    worker_folder = getattr(config, "workerinput", {}).get(SHARED)
+    if worker_folder is not None:
+        return Path(worker_folder)
+    if (folder := config.stash.get(_FOLDER, None)) is None:
+        folder = config.stash[_FOLDER] = Path(tempfile.mkdtemp(prefix="proctor-pytest-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return folder
 
 
 def settings_of(config: pytest.Config, path: Path) -> RunSettings | None:
@@ -136,7 +136,7 @@ def _words(config: pytest.Config, path: Path) -> Iterator[str]:
         yield from ("--answers", str(beside))
 
 
-def _made(
+def _evaluated(
     config: pytest.Config, settings: RunSettings, selected: Collection[str] | None
 ) -> SuiteOutcome:
     if selected is not None:

@@ -47,7 +47,7 @@ class JsonReport(Report):
 
     @property
     def _beside(self) -> dict[str, Json]:
-        return _found(self.gates, self.against)
+        return _gates_and_baseline(self.gates, self.against)
 
     def write(
         self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
@@ -64,13 +64,13 @@ def to_object(
     texts: bool = True,
 ) -> dict[str, Json]:
     """Make the object that ``run --json`` and ``report --format json`` print."""
-    data = {**_head(view, by, texts=texts), **_found(gates, against or {})}
+    data = {**_head(view, by, texts=texts), **_gates_and_baseline(gates, against or {})}
     if cases:
         data["cases"] = [_case(result, texts=texts) for result in view.results()]
     return data
 
 
-def _found(gates: Sequence[Json], against: Mapping[str, Json]) -> dict[str, Json]:
+def _gates_and_baseline(gates: Sequence[Json], against: Mapping[str, Json]) -> dict[str, Json]:
     """Return what was found besides the numbers: the gates, and the earlier run's comparison."""
     beside = {"gates": list(gates), "against": dict(against)}
     return {name: clean(value) for name, value in beside.items() if value}

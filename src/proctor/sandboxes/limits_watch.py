@@ -229,7 +229,7 @@ class ProcessorTime:
         self.before = reaped()
         self.threads: dict[str, tuple[float, float]] = {}
         self.gone = (0.0, 0.0)
-        self.known = False
+        self.has_threads = False
         self.used = self.active = self.waited_before = 0.0
         self.quiet = 0
         self.quiet_since = self.begun
@@ -250,7 +250,7 @@ class ProcessorTime:
         self.looked = now
         self.quiet = self.quiet + 1 if self.active - active < IDLE * passed else 0
         self.quiet_since = self.quiet_since if self.quiet else now
-        idle = self.known and self.quiet > 1
+        idle = self.has_threads and self.quiet > 1
         if idle != self.idle:
             self.idle = idle
             self.tell(idle)
@@ -270,7 +270,7 @@ class ProcessorTime:
         for name, last in self.threads.items():
             if name not in threads or threads[name] < last:
                 self.gone = (self.gone[0] + last[0], self.gone[1] + last[1])
-        self.known = self.known or bool(threads)
+        self.has_threads = self.has_threads or bool(threads)
         self.threads = threads
         self.used = max(self.used, used, self.seen(0))
         self.active = max(self.active, self.used + self.seen(1))
@@ -291,7 +291,7 @@ class ProcessorTime:
         count: the others had no more than what it left of the machine. Nor was one short that has
         done nothing for longer, in the end, than it ever waited.
         """
-        if not self.known:
+        if not self.has_threads:
             return None
         now = time.monotonic()
         waited = min(self.waited(), cores() * (now - self.begun) - self.used)

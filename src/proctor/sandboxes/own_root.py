@@ -148,10 +148,10 @@ class OwnRoot(Environment):
             EnvironmentCommand(argv=argv, wall=self.needs.build_timeout, user="root")
         )
         if not ran.finished:
-            said = " ".join(f"{ran.stdout} {ran.stderr}".split())[-300:]
+            output = " ".join(f"{ran.stdout} {ran.stderr}".split())[-300:]
             how = f"passed the limit on {ran.stopped}" if ran.stopped else f"ended with {ran.code}"
             raise ModelError(
-                f"the environment cannot be built: line {line} of the Dockerfile {how}: {said}"
+                f"the environment cannot be built: line {line} of the Dockerfile {how}: {output}"
                 f"{ran.not_started} (there is no network here; fix: install what it needs on this"
                 " machine, or leave the line out)"
             )
@@ -163,7 +163,7 @@ class OwnRoot(Environment):
         for source in sources:
             wanted = source.removeprefix("./").rstrip("/")
             many = target.endswith("/") or target in (".", "./") or len(sources) > 1
-            found = False
+            has_source = False
             for name, entry in self.needs.files.items():
                 if wanted in ("", "."):
                     inner = name
@@ -175,9 +175,9 @@ class OwnRoot(Environment):
                     inner = PurePosixPath(name).name
                 else:
                     continue
-                found = True
+                has_source = True
                 self._write(self._inside(f"{place}/{inner}" if inner else place), entry)
-            if not found:
+            if not has_source:
                 raise ModelError(
                     f"the environment cannot be built: line {line} of the Dockerfile copies"
                     f" {source!r}, and environment/ holds no such file"
@@ -505,23 +505,25 @@ def _remove(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
 
 
-def _assigned(text: str, known: dict[str, str], *, has_value: bool) -> dict[str, str]:
+def _assigned(text: str, variables: dict[str, str], *, has_value: bool) -> dict[str, str]:
     """Read ``NAME=value …``, or the older ``NAME value``."""
     first = text.split(maxsplit=1)
     if "=" not in first[0]:
-        return {} if has_value else {first[0]: filled(first[1] if len(first) > 1 else "", known)}
+        return (
+            {} if has_value else {first[0]: filled(first[1] if len(first) > 1 else "", variables)}
+        )
     import shlex
 
     pairs = (word.partition("=") for word in shlex.split(text) if "=" in word)
-    return {name: filled(value, known) for name, _, value in pairs}
+    return {name: filled(value, variables) for name, _, value in pairs}
 
 
 def _variables(dockerfile: str) -> dict[str, str]:
-    known: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for step in instructions(dockerfile):
         if step.name in ("ENV", "ARG"):
-            known |= _assigned(step.text, known, has_value=step.name == "ARG")
-    return known
+            variables |= _assigned(step.text, variables, has_value=step.name == "ARG")
+    return variables
 
 
 def _joined(folder: str, path: str) -> str:

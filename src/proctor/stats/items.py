@@ -180,7 +180,7 @@ def _likely(chances: Any, gained: Any) -> Any:
 
 
 def _spoken(
-    takers: Abilities, chances: Any, gained: Any, said: Words, habits: AnswerHabits
+    takers: Abilities, chances: Any, gained: Any, answers: Words, habits: AnswerHabits
 ) -> float:
     """Return the likelihood of scores and words if the key is wrong, by that of words if not.
 
@@ -190,14 +190,14 @@ def _spoken(
     import numpy as np
 
     failed = gained[:, 0] < 0.5
-    passing = [word for word, lost in zip(said, failed, strict=True) if not lost]
-    failing = [word for word, lost in zip(said, failed, strict=True) if lost]
+    passing = [word for word, lost in zip(answers, failed, strict=True) if not lost]
+    failing = [word for word, lost in zip(answers, failed, strict=True) if lost]
     apart = (1 - habits.wrong) / habits.wrong
     as_right = _agree(passing, habits.right) + _partition(failing, apart)
     options = {word for word in failing if word is not None} - set(passing)
     total = 0.0
     for option in options:
-        knew = np.asarray([word == option for word in said])[:, None]
+        knew = np.asarray([word == option for word in answers])[:, None]
         others = [word for word in failing if word != option]
         alike = _agree([option] * int(knew.sum()), habits.right)
         words_of_failed = _partition(others, apart) + alike

@@ -44,11 +44,11 @@ class Baselines:
     def clear(self, suite: str) -> bool:
         """Leave a suite without a baseline, and tell whether it had one."""
         with self._database.write() as connection:
-            found = connection.execute(
+            deleted = connection.execute(
                 select(func.count()).select_from(baselines).where(baselines.c.suite == suite)
             ).scalar_one()
             connection.execute(delete(baselines).where(baselines.c.suite == suite))
-        return bool(found)
+        return bool(deleted)
 
     def _now(self) -> float:
         row = self._database.fetch_first(select(DatabaseTime()))

@@ -85,7 +85,7 @@ def _read(path: Path) -> tuple[Script, dict[str, Script], list[Rule]]:
         raise UsageError(f"{path}: {what} (known are: {', '.join(keys)})")
     try:
         replies = written_script(data.get("replies"))
-        roles = {name: written_script(said) for name, said in data.get("roles", {}).items()}
+        roles = {name: written_script(script) for name, script in data.get("roles", {}).items()}
     except TypeError as error:
         raise UsageError(f"{path}: a reply is written wrongly: {error}") from None
     return (

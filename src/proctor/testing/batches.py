@@ -49,20 +49,20 @@ class FakeBatches:
         by_messages = kind == "/messages/batches"
         show = _anthropic if by_messages else self._openai
         if method == "POST":
-            made = json_bytes.loads(body)
-            job = self._of_messages(made) if by_messages else self._of_file(made)
+            order = json_bytes.loads(body)
+            job = self._of_messages(order) if by_messages else self._of_file(order)
             self.jobs.append(job)
             return 200, json_bytes.dumps(show(job))
         for job in self.jobs:
             self._advance(job)
         if not rest[0]:
             return 200, json_bytes.dumps({"data": [show(job) for job in reversed(self.jobs)]})
-        found = next((job for job in self.jobs if job.id == rest[0]), None)
-        if found is None:
+        asked_job = next((job for job in self.jobs if job.id == rest[0]), None)
+        if asked_job is None:
             return 404, json_bytes.dumps({"error": {"message": f"there is no batch {rest[0]}"}})
         if rest[1:] == ["results"]:
-            return 200, _lines(_anthropic_result(*one) for one in found.results or ())
-        return 200, json_bytes.dumps(show(found))
+            return 200, _lines(_anthropic_result(*one) for one in asked_job.results or ())
+        return 200, json_bytes.dumps(show(asked_job))
 
     def _advance(self, job: Job) -> None:
         if job.results is None and time.monotonic() - job.created >= self.seconds:
@@ -80,12 +80,14 @@ class FakeBatches:
             return 200, self._files[rest[0]]
         return 404, json_bytes.dumps({"error": {"message": f"there is no file {rest[0]}"}})
 
-    def _of_file(self, made: Json) -> Job:
-        lines = [json_bytes.loads(line) for line in self._files[made["input_file_id"]].splitlines()]
-        return self._job("batch", made["endpoint"], lines, "body", made.get("metadata"))
+    def _of_file(self, order: Json) -> Job:
+        lines = [
+            json_bytes.loads(line) for line in self._files[order["input_file_id"]].splitlines()
+        ]
+        return self._job("batch", order["endpoint"], lines, "body", order.get("metadata"))
 
-    def _of_messages(self, made: Json) -> Job:
-        return self._job("msgbatch", "/v1/messages", made["requests"], "params", None)
+    def _of_messages(self, order: Json) -> Job:
+        return self._job("msgbatch", "/v1/messages", order["requests"], "params", None)
 
     def _job(self, kind: str, path: str, lines: list[Json], name: str, metadata: Json) -> Job:
         return Job(

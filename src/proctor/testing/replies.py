@@ -49,19 +49,21 @@ def written_script(data: Json) -> Script:
     if not isinstance(data, dict):
         return data  # type: ignore[no-any-return]
     return {
-        pattern: [_written(one) for one in said] if isinstance(said, list) else _written(said)
-        for pattern, said in data.items()
+        pattern: [_written(one) for one in replies]
+        if isinstance(replies, list)
+        else _written(replies)
+        for pattern, replies in data.items()
     }
 
 
-def _written(said: Json) -> ScriptedReply:
-    known = {field.name for field in fields(Answer)}
-    if not isinstance(said, dict) or not said.keys() <= known or not said:
-        return said  # type: ignore[no-any-return]
-    calls = tuple(ToolCall(**call) for call in said.get("tool_calls") or ())
-    tokens = said.get("tokens")
-    given = {"text": None, **said, "tool_calls": calls}
-    return Answer(**{**given, "tokens": None if tokens is None else tuple(tokens)})
+def _written(data: Json) -> ScriptedReply:
+    field_names = {field.name for field in fields(Answer)}
+    if not isinstance(data, dict) or not data.keys() <= field_names or not data:
+        return data  # type: ignore[no-any-return]
+    calls = tuple(ToolCall(**call) for call in data.get("tool_calls") or ())
+    tokens = data.get("tokens")
+    values = {"text": None, **data, "tool_calls": calls}
+    return Answer(**{**values, "tokens": None if tokens is None else tuple(tokens)})
 
 
 def messages_of(body: Json) -> list[Json]:

@@ -458,7 +458,7 @@ def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
     if not judges and "judge" in roles:
         judges = (roles["judge"],)
     model = settings.model
-    interviewed = settings.answers is None and settings.agent is None and settings.given is None
+    interviewed = (settings.answers or settings.answers_in_memory or settings.agent) is None
     if interviewed:
         model = roles.get(CANDIDATE) if model is None else _merged(model, asked_like.get(CANDIDATE))
     simulator = settings.simulator or roles.get("simulator")

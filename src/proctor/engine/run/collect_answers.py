@@ -12,7 +12,7 @@ from proctor.core.suite import Case, Suite
 from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.settings import GivenAnswers
+from proctor.engine.run.settings import AnswersInMemory
 from proctor.io.concurrency import batched
 
 
@@ -31,7 +31,7 @@ class AnswerImporter:
 
     async def collect(
         self,
-        answers: Path | GivenAnswers,
+        answers: Path | AnswersInMemory,
         attempts: int | None,
         progress: Callable[[int], None],
     ) -> int:
@@ -50,7 +50,7 @@ class AnswerImporter:
 
     async def _link(
         self,
-        answers: Path | GivenAnswers,
+        answers: Path | AnswersInMemory,
         attempts: int | None,
         progress: Callable[[int], None],
     ) -> int:

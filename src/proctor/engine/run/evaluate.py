@@ -390,7 +390,7 @@ def _stopped_early(
 async def _collect_answers(
     ready: PreparedRun, writer: AttemptWriter, progress: Callable[[RunProgress], None]
 ) -> None:
-    answers = ready.settings.given or ready.settings.answers
+    answers = ready.settings.answers_in_memory or ready.settings.answers
     assert answers is not None
     collector = AnswerImporter(
         writer=writer,

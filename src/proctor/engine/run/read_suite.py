@@ -52,7 +52,7 @@ def read_each(settings: SuiteSettings) -> Sequence[Reading]:
 
 def read_usable(settings: SuiteSettings) -> Sequence[Reading]:
     """Read all suites as ``read_each`` does; raise an error if none is usable."""
-    readings = read_each(settings) if settings.given is None else [settings.given]
+    readings = read_each(settings) if settings.in_memory is None else [settings.in_memory]
     if all(reading.problems for reading in readings):
         problems = dict.fromkeys(one for reading in readings for one in reading.problems)
         raise SuiteError(problems)

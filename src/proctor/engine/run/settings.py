@@ -42,7 +42,7 @@ class SuiteSettings:
     allow_import: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     """Format options beside the file, such as ``max_turns``."""
-    given: "Reading | None" = None
+    in_memory: "Reading | None" = None
     """The suite itself, where it was read already or never was on file."""
 
     def __post_init__(self) -> None:
@@ -163,7 +163,7 @@ _CONDITION = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenAnswers:
+class AnswersInMemory:
     """Answers that a program has in memory."""
 
     name: str
@@ -209,7 +209,7 @@ class RunSettings:
 
     suite: SuiteSettings
     answers: Path | None = None
-    given: GivenAnswers | None = None
+    answers_in_memory: AnswersInMemory | None = None
     """Answers in memory, where they are not on file."""
     model: "ModelChoice | None" = None
     """Who is examined, where it is a model; none with answers means: whom the suite's own
@@ -257,7 +257,7 @@ class RunSettings:
             raise UsageError("--attempts must be at least 1")
         if any(ord(char) < 32 for char in self.name):
             raise UsageError("a run's name may not contain control characters")
-        answers = self.answers or self.given
+        answers = self.answers or self.answers_in_memory
         candidates = {"--model": self.model, "--answers": answers, "--agent": self.agent}
         named = [name for name, value in candidates.items() if value is not None]
         if len(named) > 1:
@@ -293,15 +293,22 @@ class RunSettings:
         """Return the candidate."""
         if self.agent is not None:
             # Options may contain secrets, so only their hash identifies agents.
-            params = {"name": self.candidate_name, "key": digest(self.agent), **self._asked}
+            params = {"name": self.candidate_name, "key": digest(self.agent), **self._prompt_param}
             if self.variant is not None:
                 params[AGENT_VARIANT] = self.variant.name
             return Spec(name="agent", params=params)
         if self.model is not None:
-            params = {"name": self.candidate_name, **_reply_settings(self.model), **self._asked}
+            params = {
+                "name": self.candidate_name,
+                **_reply_settings(self.model),
+                **self._prompt_param,
+            }
             return Spec(name="model", params=params)
-        if self.given is not None:
-            return Spec(name="given", params={"name": self.given.name, "key": self.given.key})
+        if self.answers_in_memory is not None:
+            return Spec(
+                name="given",
+                params={"name": self.answers_in_memory.name, "key": self.answers_in_memory.key},
+            )
         return Spec(name="recorded", params={"answers": str(self.answers), "name": self._file})
 
     @property
@@ -319,14 +326,14 @@ class RunSettings:
         return f"{agent_label(Spec(name=spec)) if lent else short_name(spec)}{named}"
 
     @property
-    def _asked(self) -> dict[str, Json]:
+    def _prompt_param(self) -> dict[str, Json]:
         """Return the prompt as a part of the candidate."""
         return {} if self.prompt is None else {"prompt": plain(self.prompt)}
 
     @property
     def _file(self) -> str:
-        if self.given is not None:
-            return self.given.name
+        if self.answers_in_memory is not None:
+            return self.answers_in_memory.name
         if self.answers is None:
             return "nobody"
         path = self.answers.resolve()

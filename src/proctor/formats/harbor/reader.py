@@ -48,19 +48,19 @@ class Harbor(PlainDialect):
 
     def read_with(self, path: Path, root: Path | None, options: Mapping[str, str]) -> Reading:
         folder = path.parent if path.is_file() else path
-        found = Findings()
+        findings = Findings()
         cases = []
         for task in _tasks(folder):
             try:
-                cases.append(_case(task, folder, found))
+                cases.append(_case(task, folder, findings))
             except SuiteError as error:
-                found.add(*error.problems)
-        if not cases and not found.errors:
+                findings.add(*error.problems)
+        if not cases and not findings.errors:
             raise DialectError([Problem(message=f"no {TASK} in this folder", file=str(folder))])
         seen: dict[str, Case] = {}
         for case in cases:
             if case.id in seen:
-                found.add(
+                findings.add(
                     Problem(
                         message=f"the task {case.id!r} is also at {seen[case.id].source}",
                         file=case.source,
@@ -68,8 +68,8 @@ class Harbor(PlainDialect):
                 )
             seen[case.id] = case
         suite = Suite(name=folder.resolve().name, cases=tuple(cases), dialect=self.name)
-        found.check(rest=suite)
-        return Reading(suite=suite, warnings=tuple(found.warnings))
+        findings.check(rest=suite)
+        return Reading(suite=suite, warnings=tuple(findings.warnings))
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         raise DialectError(
@@ -87,7 +87,7 @@ def _tasks(folder: Path) -> Iterator[Path]:
             yield inner
 
 
-def _case(folder: Path, top: Path, found: Findings) -> Case:
+def _case(folder: Path, top: Path, findings: Findings) -> Case:
     """Read a task, or raise a SuiteError with every problem of it."""
     document = _toml(folder / TASK)
     task = validate(TaskFile, document)
@@ -117,7 +117,7 @@ def _case(folder: Path, top: Path, found: Findings) -> Case:
         raise SuiteError(problems)
     for at, network in (("environment", task.environment.network), ("agent", "")):
         if network in ("public", "allowlist"):
-            found.warn_once(
+            findings.warn_once(
                 document.problem(
                     (at,),
                     f"the network mode {network} is not given: only the proxy can be reached",
@@ -220,8 +220,8 @@ def _path(artifact: Json) -> str:
 def _solutions(folder: Path, steps: Sequence[Path]) -> dict[str, Json]:
     sets = [_files(step / "solution") for step in steps]
     usual = _files(folder / "solution")
-    found = [files or usual for files in sets]
-    return {SOLUTIONS: found} if any(found) else {}
+    solutions = [files or usual for files in sets]
+    return {SOLUTIONS: solutions} if any(solutions) else {}
 
 
 def _tags(task: TaskFile) -> dict[str, tuple[str, ...]]:
@@ -272,9 +272,9 @@ def _places(text: str) -> dict[Loc, Place]:
     section: Loc = ()
     counts: dict[Loc, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if (found := _SECTION.match(line)) is not None:
-            section = tuple(found[2].replace('"', "").split("."))
-            if found[1] == "[[":
+        if (header := _SECTION.match(line)) is not None:
+            section = tuple(header[2].replace('"', "").split("."))
+            if header[1] == "[[":
                 counts[section] = counts.get(section, -1) + 1
                 section = (*section, counts[section])
             elif section[:1] in counts:

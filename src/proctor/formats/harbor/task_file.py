@@ -74,9 +74,9 @@ class TaskEnvironment(Strict):
         text = getattr(self, name)
         if value is not None or text is None:
             return int(value or usual)
-        found = _SIZE.match(text)
-        assert found is not None
-        return max(1, int(float(found[1]) * UNITS[found[2].lower()]))
+        size = _SIZE.match(text)
+        assert size is not None
+        return max(1, int(float(size[1]) * UNITS[size[2].lower()]))
 
 
 class TaskAgent(Strict):
@@ -149,14 +149,17 @@ class TaskFile(Strict):
     source: str | None = None
 
 
-KNOWN = ("1.0", "1.1", "1.2", "1.3", "1.4")
+SCHEMA_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 
 
 def unsupported(task: TaskFile) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what a task asks for and nothing here gives, each with its field."""
     schema = task.schema_version or str(task.version or "1.0")
-    if schema not in KNOWN:
-        yield ("schema_version",), f"schema {schema} is not known; up to {KNOWN[-1]} are read"
+    if schema not in SCHEMA_VERSIONS:
+        yield (
+            ("schema_version",),
+            f"schema {schema} is not known; up to {SCHEMA_VERSIONS[-1]} are read",
+        )
     yield from _unsupported_around(("environment",), task.environment)
     if task.verifier.environment is not None:
         yield from _unsupported_around(("verifier", "environment"), task.verifier.environment)

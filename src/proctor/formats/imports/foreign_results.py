@@ -55,11 +55,15 @@ class ForeignAttempt:
     @property
     def attempt(self) -> Attempt:
         """Return it as an attempt of ours."""
-        said = any(m.role == "assistant" and (m.content or m.tool_calls) for m in self.messages)
+        has_reply = any(
+            m.role == "assistant" and (m.content or m.tool_calls) for m in self.messages
+        )
         if self.error:
             status = AttemptStatus.ERROR
         else:
-            status = AttemptStatus.ANSWERED if said or self.scores else AttemptStatus.UNANSWERED
+            status = (
+                AttemptStatus.ANSWERED if has_reply or self.scores else AttemptStatus.UNANSWERED
+            )
         return Attempt(
             case_id=self.case,
             index=self.index,

@@ -116,9 +116,9 @@ class _HarborJob:
         trial = validate(_HarborTrial, read_json(folder / RESULT))
         case = trial.task_name or folder.name.rpartition("__")[0] or folder.name
         candidate = _candidate(trial.agent_info)
-        asked, said = _messages(_trajectory(folder))
-        if case not in self.cases or (asked and not self.cases[case].messages[0].content):
-            question = Message(role="user", content=asked)
+        question_text, transcript = _messages(_trajectory(folder))
+        if case not in self.cases or (question_text and not self.cases[case].messages[0].content):
+            question = Message(role="user", content=question_text)
             self.cases[case] = Case(id=case, messages=(question,), criteria=())
         attempts = self.attempts.setdefault(candidate, [])
         begun = moment(trial.started_at)
@@ -128,7 +128,7 @@ class _HarborJob:
             ForeignAttempt(
                 case=case,
                 index=sum(one.case == case for one in attempts),
-                messages=said,
+                messages=transcript,
                 error=_failure(trial.exception_info) if not scores else "",
                 scores=scores,
                 usage=_usage(trial.agent_result),
@@ -171,27 +171,29 @@ def _trajectory(folder: Path) -> _HarborTrajectory:
 
 def _messages(trajectory: _HarborTrajectory) -> tuple[str, tuple[Message, ...]]:
     """Return the task as the user gave it, and what the agent did."""
-    asked, said = "", list[Message]()
+    question_text, transcript = "", list[Message]()
     for step in trajectory.steps or ():
         text = text_of(step.message)
         if step.source != "agent":
-            if step.source == "user" and not asked and not said:
-                asked = text
+            if step.source == "user" and not question_text and not transcript:
+                question_text = text
             else:
-                said.append(Message(role=step.source, content=text))
+                transcript.append(Message(role=step.source, content=text))
             continue
         calls = tuple(
             tool_call(call.get("function_name"), call.get("arguments"), call.get("tool_call_id"))
             for call in step.tool_calls or ()
         )
         thinking = step.reasoning_content or ""
-        said.append(Message(role="assistant", content=text, tool_calls=calls, thinking=thinking))
+        transcript.append(
+            Message(role="assistant", content=text, tool_calls=calls, thinking=thinking)
+        )
         for result in (step.observation or {}).get("results") or ():
             if isinstance(result, Mapping):
                 call_id = text_of(result.get("source_call_id"))
                 content = text_of(result.get("content"))
-                said.append(Message(role="tool", content=content, tool_call_id=call_id))
-    return asked, tuple(said)
+                transcript.append(Message(role="tool", content=content, tool_call_id=call_id))
+    return question_text, tuple(transcript)
 
 
 def _rewards(verified: _HarborVerified | None) -> Iterator[tuple[str, ForeignScore]]:

@@ -155,14 +155,14 @@ class _InspectLog:
 
     def _take(self, sample: _InspectSample) -> None:
         attached = sample.attachments or {}
-        asked = _input(sample.input, attached)
+        question = _input(sample.input, attached)
         case_id = str(sample.id)
-        self.cases.setdefault(case_id, _case(sample, asked))
+        self.cases.setdefault(case_id, _case(sample, question))
         self.attempts.append(
             ForeignAttempt(
                 case=case_id,
                 index=max(0, sample.epoch - 1),
-                messages=_exchanged(sample, len(asked), attached),
+                messages=_exchanged(sample, len(question), attached),
                 error="" if sample.error is None else sample.error.message or "error",
                 scores=dict(_scores(sample.scores or {})) if sample.error is None else {},
                 usage=_usage(sample.model_usage or {}),
@@ -190,7 +190,7 @@ class _InspectLog:
         return kept_suite(about.task, self.cases, [run], counted=counted, source=TOOL)
 
 
-def _case(sample: _InspectSample, asked: tuple[Message, ...]) -> Case:
+def _case(sample: _InspectSample, question: tuple[Message, ...]) -> Case:
     targets = sample.target if isinstance(sample.target, list) else [sample.target]
     tags = {
         name: (str(value),)
@@ -199,7 +199,7 @@ def _case(sample: _InspectSample, asked: tuple[Message, ...]) -> Case:
     }
     return Case(
         id=str(sample.id),
-        messages=asked,
+        messages=question,
         criteria=(),
         references=tuple(text_of(target) for target in targets if target not in (None, "")),
         tags=tags,
@@ -213,12 +213,12 @@ def _input(written: Json, attached: Mapping[str, str]) -> tuple[Message, ...]:
 
 
 def _exchanged(
-    sample: _InspectSample, asked: int, attached: Mapping[str, str]
+    sample: _InspectSample, question_length: int, attached: Mapping[str, str]
 ) -> tuple[Message, ...]:
     """Return what was said after the sample's own messages."""
-    said = [_message(message, attached) for message in sample.messages or ()]
-    first = next((i for i, message in enumerate(said) if message.role == "assistant"), None)
-    after = said[first:] if first is not None else said[asked:]
+    transcript = [_message(message, attached) for message in sample.messages or ()]
+    first = next((i for i, message in enumerate(transcript) if message.role == "assistant"), None)
+    after = transcript[first:] if first is not None else transcript[question_length:]
     if not any(message.role == "assistant" for message in after):
         choices = (sample.output or {}).get("choices") or []
         if choices and isinstance(choices[0], dict) and isinstance(choices[0].get("message"), dict):

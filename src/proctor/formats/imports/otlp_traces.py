@@ -145,12 +145,12 @@ class _Traces:
         started: dict[str, float] = {}
         for trace, unsorted in self.spans.items():
             spans = sorted(unsorted, key=lambda span: (span.started, span.ended))
-            asked, said = _exchange(spans)
-            if not asked and not said:
+            question, reply = _exchange(spans)
+            if not question and not reply:
                 continue
-            cases[trace] = Case(id=trace, messages=asked, criteria=())
+            cases[trace] = Case(id=trace, messages=question, criteria=())
             candidate = _candidate(spans)
-            attempts.setdefault(candidate, []).append(self._attempt(trace, spans, said))
+            attempts.setdefault(candidate, []).append(self._attempt(trace, spans, reply))
             begun = spans[0].started
             started[candidate] = min(begun, started.get(candidate, begun))
         if not cases:
@@ -172,12 +172,14 @@ class _Traces:
         ]
         return kept_suite(self.path.stem, cases, runs, source=TOOL)
 
-    def _attempt(self, trace: str, spans: list[_Span], said: tuple[Message, ...]) -> ForeignAttempt:
+    def _attempt(
+        self, trace: str, spans: list[_Span], reply: tuple[Message, ...]
+    ) -> ForeignAttempt:
         calls = [span for span in spans if span.is_model_call]
         root = _root(spans)
         return ForeignAttempt(
             case=trace,
-            messages=said,
+            messages=reply,
             error=root.failed,
             scores={} if root.failed else self.scores.get(trace, {}),
             usage=Usage(
@@ -227,9 +229,13 @@ def _exchange(spans: list[_Span]) -> tuple[tuple[Message, ...], tuple[Message, .
         return tuple(history[:first]), (*history[first:], *reply)
     attributes = _root(spans).attributes
     question, answer = attributes.get("input.value"), attributes.get("output.value")
-    asked = (Message(role="user", content=text_of(question)),) if question is not None else ()
-    said = (Message(role="assistant", content=text_of(answer)),) if answer is not None else ()
-    return asked, said
+    question_messages = (
+        (Message(role="user", content=text_of(question)),) if question is not None else ()
+    )
+    reply_messages = (
+        (Message(role="assistant", content=text_of(answer)),) if answer is not None else ()
+    )
+    return question_messages, reply_messages
 
 
 def _messages(span: _Span) -> tuple[list[Message], list[Message]]:
@@ -239,10 +245,10 @@ def _messages(span: _Span) -> tuple[list[Message], list[Message]]:
         for text in [_part_texts(_decoded(attributes.get("gen_ai.system_instructions")))]
         if text
     ]
-    asked = _otel_messages(attributes.get("gen_ai.input.messages"))
-    said = _otel_messages(attributes.get("gen_ai.output.messages"))
-    if asked or said:
-        return instructions + asked, said
+    inputs = _otel_messages(attributes.get("gen_ai.input.messages"))
+    outputs = _otel_messages(attributes.get("gen_ai.output.messages"))
+    if inputs or outputs:
+        return instructions + inputs, outputs
     nested = _nested(attributes)
     return (
         [_inference_message(one) for one in _objects(nested.get("input_messages"))],

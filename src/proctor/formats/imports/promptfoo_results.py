@@ -170,14 +170,14 @@ class _PromptfooSuite:
         values = row.vars or row.testCase.vars or {}
         described = row.testCase.description or ""
         content = text_of([described, values])
-        if (known := self.names.get(content)) is not None:
-            return known
+        if (case_id := self.names.get(content)) is not None:
+            return case_id
         name = unique(described or f"test {row.testIdx + 1}", self.cases)
         self.names[content] = name
-        asked = "\n".join(f"{key}: {text_of(value)}" for key, value in values.items())
+        question = "\n".join(f"{key}: {text_of(value)}" for key, value in values.items())
         self.cases[name] = Case(
             id=name,
-            messages=(Message(role="user", content=asked or text_of(row.prompt.raw)),),
+            messages=(Message(role="user", content=question or text_of(row.prompt.raw)),),
             criteria=(),
             tags={
                 key: (str(value),)
@@ -193,11 +193,11 @@ def _attempt(case: str, index: int, row: _PromptfooRow) -> ForeignAttempt:
     output = None if row.response is None else row.response.output
     reply = () if output is None else (Message(role="assistant", content=text_of(output)),)
     tokens = (row.response.tokenUsage if row.response else None) or _PromptfooTokens()
-    asked = Message(role="user", content=text_of(row.prompt.raw))
+    question = Message(role="user", content=text_of(row.prompt.raw))
     return ForeignAttempt(
         case=case,
         index=index,
-        messages=(asked, *reply),
+        messages=(question, *reply),
         error=failed or "",
         scores={} if failed else dict(_scores(row)),
         usage=Usage(

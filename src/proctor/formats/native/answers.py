@@ -59,7 +59,7 @@ def read_answers(path: Path, suite: Suite, columns: "ColumnMap | None" = None) -
     for row in _AnswerRows(path, cases, findings, columns):
         data = row.document.data
         has_output = has_output or any(key in data for key in _SPOKEN)
-        messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
+        messages = read_reply(findings, row.document, partial(_question, cases, row.case))
         room -= _size(data)
         if attempts is not None:
             attempts.append(_attempt(row, messages))
@@ -73,7 +73,7 @@ def read_answers(path: Path, suite: Suite, columns: "ColumnMap | None" = None) -
 def _attempts(path: Path, cases: CaseFinder, columns: "ColumnMap | None") -> Iterator[Attempt]:
     findings = Findings()
     for row in _AnswerRows(path, cases, findings, columns):
-        messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
+        messages = read_reply(findings, row.document, partial(_question, cases, row.case))
         findings.check()
         yield _attempt(row, messages)
 
@@ -211,11 +211,11 @@ def _there(data: Mapping[str, Json]) -> str:
 
 
 def read_reply(
-    findings: Findings, document: Document, asked: Callable[[], tuple[Message, ...]]
+    findings: Findings, document: Document, question: Callable[[], tuple[Message, ...]]
 ) -> tuple[Message, ...]:
     """Return what the candidate said; nothing if it gave no answer.
 
-    ``asked`` gives the messages of the case, which a conversation may repeat.
+    ``question`` gives the messages of the case, which a conversation may repeat.
     """
     data = document.data
     output, messages = data.get("output"), data.get("messages")
@@ -225,7 +225,7 @@ def read_reply(
         problem = document.problem((), "'output' and 'messages' say the same thing; write one")
         findings.add(problem)
     elif messages is not None:
-        return _transcript(findings, document, asked())
+        return _transcript(findings, document, question())
     elif isinstance(output, str | bool | int | float):
         return (Message(role="assistant", content=as_text(output)),)
     elif output is not None:
@@ -273,7 +273,7 @@ def _calls(written: Json) -> tuple[ToolCall, ...]:
     return tuple(replace(call, arguments=json_value(call.arguments)) for call in calls)
 
 
-def _asked(cases: CaseFinder, case_id: str) -> tuple[Message, ...]:
+def _question(cases: CaseFinder, case_id: str) -> tuple[Message, ...]:
     return cases[case_id].messages
 
 

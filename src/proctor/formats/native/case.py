@@ -294,8 +294,10 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     messages = _messages(spot, keys, own)
     references = _references(spot, keys)
     context = _passages(spot, keys.context, "context")
-    given = references or strange or spot.value.get("references") or spot.value.get("reference")
-    criteria = _criteria(spot, own, bool(given))
+    has_reference = (
+        references or strange or spot.value.get("references") or spot.value.get("reference")
+    )
+    criteria = _criteria(spot, own, bool(has_reference))
     _check_points(spot, keys, criteria)
     dialogue = dialogue_with_tools(spot, own.dialogue, own.tool_results, own.mcp)
     check_tool_choice(spot, own.tool_choice, own.tools, served=bool(own.mcp))
@@ -392,8 +394,8 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
     if not asking_keys and defaults.vars:
         from proctor.core.prompt import question_of
 
-        asked = Message(role="user", content=question_of(defaults.vars), images=_images(spot))
-        return (*system, *defaults.examples, asked)
+        question = Message(role="user", content=question_of(defaults.vars), images=_images(spot))
+        return (*system, *defaults.examples, question)
     if not asking_keys:
         written = [key for key, value in spot.value.items() if value is not None]
         if all(key in CaseKeys.model_fields and key not in ASKING for key in written):

@@ -297,7 +297,7 @@ class Native(Dialect):
     def read_data(self, data: Json, name: str, criteria: Json = None) -> Reading:
         folder = Path.cwd()
         loader = CaseLoader(folder, folder)
-        loader.given(data, name, criteria)
+        loader.load_values(data, name, criteria)
         loader.check_clusters()
         loader.findings.check()
         return Reading(suite=loader.suite(name), warnings=tuple(loader.findings.warnings))
@@ -389,7 +389,7 @@ class CaseLoader:
             self.findings.add(*error.problems)
         self.open.pop()
 
-    def given(self, data: Json, name: str, criteria: Json) -> None:
+    def load_values(self, data: Json, name: str, criteria: Json) -> None:
         """Read values in memory that a file could hold; criteria serve cases that have none."""
         document = Document(path=Path(name), data=data)
         self._yaml(self.spot(document), self.defaults(criteria, name), True)

@@ -226,8 +226,8 @@ def columns_called(text: str, *, answers: bool = False) -> "ColumnMap | None":
         return None
     from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
 
-    known = {*COLUMNS, *ANSWER_COLUMNS}
-    columns = ColumnMap.parse(text, known, (*TAG_PREFIXES, VAR_PREFIX))
+    column_names = {*COLUMNS, *ANSWER_COLUMNS}
+    columns = ColumnMap.parse(text, column_names, (*TAG_PREFIXES, VAR_PREFIX))
     if answers:
         return columns.only(ANSWER_COLUMNS)
     return columns.without(set(ANSWER_COLUMNS) - COLUMNS)

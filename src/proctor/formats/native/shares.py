@@ -313,12 +313,12 @@ class NativeShares(ShareReader):
                 raise RowProblem
             yield AnswerRow(as_text(name), number, None, data)
 
-    def attempt(self, row: AnswerRow, number: int, asked: tuple[Message, ...]) -> Attempt:
+    def attempt(self, row: AnswerRow, number: int, question: tuple[Message, ...]) -> Attempt:
         if row.rest is None:
             return Attempt.of(row.case_id, row.output, index=number)
         findings = Findings()
         document = Document(path=self.path, data=row.rest)
-        messages = read_reply(findings, document, lambda: asked)
+        messages = read_reply(findings, document, lambda: question)
         if findings.total:
             raise RowProblem
         answered = any(message.role == "assistant" for message in messages)

@@ -65,7 +65,7 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
     if not (case.messages or has_task) or not (case.criteria or case.references):
         raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to score it")
-    data: dict[str, Json] = {"id": case.id, **_asked(case)}
+    data: dict[str, Json] = {"id": case.id, **_question_keys(case)}
     if case.references:
         data["references"] = _one_or_list(case.references)
     if case.context:
@@ -142,7 +142,7 @@ def _save(folder: Path, text: str, rows: Sequence[str]) -> Path:
     return path
 
 
-def _asked(case: Case) -> dict[str, Json]:
+def _question_keys(case: Case) -> dict[str, Json]:
     """Return the question, or the vars that it is made of."""
     data = _question(case.messages)
     if not case.vars:

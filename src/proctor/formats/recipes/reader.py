@@ -65,11 +65,11 @@ class Recipes(RecipeDialect):
         else:
             missing = [name for name in recipe.columns if name not in first.data]
         if missing:
-            found = ", ".join(first.data) if first is not None else "no rows"
+            columns = ", ".join(first.data) if first is not None else "no rows"
             raise SuiteError(
                 [
                     Problem(
-                        message=f"the columns {', '.join(missing)} are missing (found: {found})",
+                        message=f"the columns {', '.join(missing)} are missing (found: {columns})",
                         file=str(files.paths[0]),
                     )
                 ]

@@ -108,10 +108,10 @@ def _pattern(parts: Row, row: Row) -> str:
 
 def _instructions(parts: Row, row: Row) -> list[dict[str, Json]]:
     """List instructions with their parameters, those without a value left out."""
-    kinds, given = row[parts["instructions"]], row[parts["parameters"]]
+    kinds, parameters = row[parts["instructions"]], row[parts["parameters"]]
     return [
         {"id": kind, **{name: value for name, value in (one or {}).items() if value is not None}}
-        for kind, one in zip(_json(kinds), _json(given), strict=True)
+        for kind, one in zip(_json(kinds), _json(parameters), strict=True)
     ]
 
 

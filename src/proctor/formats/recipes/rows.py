@@ -32,10 +32,10 @@ def local_files(recipe: Recipe, data: Path) -> RowFiles:
         return RowFiles((data,), data.parent)
     if not data.is_dir():
         raise file_error(data, "there is no such file or folder")
-    found = [path for path in sorted(data.rglob("*")) if path.suffix.lower() in ENDINGS]
-    names = {path: path.relative_to(data).as_posix() for path in found}
+    files = [path for path in sorted(data.rglob("*")) if path.suffix.lower() in ENDINGS]
+    names = {path: path.relative_to(data).as_posix() for path in files}
     hub, joined = recipe.hub, recipe.join.files if recipe.join is not None else ""
-    kept = [path for path in found if not (joined and fnmatchcase(names[path], joined))]
+    kept = [path for path in files if not (joined and fnmatchcase(names[path], joined))]
     if hub is not None and (fit := [path for path in kept if _belongs(hub, names[path])]):
         kept = fit
     if not kept:
@@ -61,9 +61,9 @@ def hub_files(recipe: Recipe, revision: str = "") -> RowFiles:
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
-    asked = revision or hub.revision
+    wanted_revision = revision or hub.revision
     try:
-        info = HfApi().dataset_info(hub.dataset, revision=asked)
+        info = HfApi().dataset_info(hub.dataset, revision=wanted_revision)
         names = [one.rfilename for one in info.siblings or ()]
         wanted = [name for name in names if _belongs(hub, name)]
         if recipe.join is not None:

@@ -166,9 +166,9 @@ def load(name: str, language: str = "en", *, passages: bool = False) -> Prompt:
     the prompt ``judge_passages``.
     """
     short = language.replace("_", "-").partition("-")[0].lower()
-    known = short if short in LANGUAGES else LANGUAGES[0]
-    prompt = _read(name, known)
-    return _with_passages(prompt, _read("judge_passages", known)) if passages else prompt
+    prompt_language = short if short in LANGUAGES else LANGUAGES[0]
+    prompt = _read(name, prompt_language)
+    return _with_passages(prompt, _read("judge_passages", prompt_language)) if passages else prompt
 
 
 def keys_of(names: Iterable[str], language: str, *, passages: bool = False) -> str:

@@ -175,14 +175,14 @@ class Answerer:
             while waiting:
                 check_cancelled()
                 batch = waiting.popleft()
-                margins = self._asked(batch)
+                margins = self._margins_or_none(batch)
                 if margins is not None:
                     yield [questions[place] for place in batch.places], margins
                 elif len(batch.texts) > 1:
                     self.budget = min(self.budget, batch.filled // 2)
                     waiting.extendleft(reversed(self._halves(batch)))
 
-    def _asked(self, batch: QuestionBatch) -> Any:
+    def _margins_or_none(self, batch: QuestionBatch) -> Any:
         """Return the margins of a batch, or none where there is not memory enough."""
         import torch
 

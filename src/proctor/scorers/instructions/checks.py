@@ -99,14 +99,14 @@ def _first_word_of_paragraph(answer: str, params: Parameters) -> bool:
 
 
 def _placeholders(answer: str, params: Parameters) -> bool:
-    found = re.findall(r"\[[^\n\]]*\]", answer)
-    return len(found) >= int(params["num_placeholders"])
+    placeholders = re.findall(r"\[[^\n\]]*\]", answer)
+    return len(placeholders) >= int(params["num_placeholders"])
 
 
 def _postscript(answer: str, params: Parameters) -> bool:
     marker = str(params.get("postscript_marker") or "P.S.").strip().lower()
-    known = {"p.p.s": r"p\.\s?p\.\s?s", "p.s.": r"p\.\s?s\."}
-    return re.search(known.get(marker, re.escape(marker)), answer.lower()) is not None
+    patterns = {"p.p.s": r"p\.\s?p\.\s?s", "p.s.": r"p\.\s?s\."}
+    return re.search(patterns.get(marker, re.escape(marker)), answer.lower()) is not None
 
 
 def _bullets(answer: str, params: Parameters) -> bool:
@@ -125,7 +125,7 @@ def _constrained(answer: str, params: Parameters) -> bool:
 def _highlights(answer: str, params: Parameters) -> bool:
     single = re.findall(r"\*[^\n*]*\*", answer)
     double = re.findall(r"\*\*[^\n*]*\*\*", answer)
-    count = sum(bool(found.strip("*").strip()) for found in (*single, *double))
+    count = sum(bool(highlight.strip("*").strip()) for highlight in (*single, *double))
     return count >= int(params["num_highlights"])
 
 
@@ -147,7 +147,7 @@ def _json(answer: str, params: Parameters) -> bool:
 
 
 def _title(answer: str, params: Parameters) -> bool:
-    return any(found.strip("<> ") for found in re.findall(r"<<[^\n]+>>", answer))
+    return any(title.strip("<> ") for title in re.findall(r"<<[^\n]+>>", answer))
 
 
 def _two_responses(answer: str, params: Parameters) -> bool:

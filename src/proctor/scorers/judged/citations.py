@@ -9,9 +9,9 @@ from proctor.core.score import Score
 from proctor.judging import prompts as judge_prompts
 from proctor.scorers.judged.cited_sentences import CitedSentence, cited_sentences
 from proctor.scorers.judged.inquiry import (
-    Asked,
     InquiringScorer,
     Inquiry,
+    NumberedQuestion,
     Ruled,
     cut,
     passage_texts,
@@ -105,5 +105,5 @@ async def _support(
     }
     choices = (SUPPORTS, IN_PART, NO)
     return await inquiry.rule(
-        Asked(prompt=CITATIONS, choices=choices, count=len(pairs), texts=texts)
+        NumberedQuestion(prompt=CITATIONS, choices=choices, count=len(pairs), texts=texts)
     )

@@ -49,7 +49,7 @@ class Ruled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class NumberedQuestion:
     """Numbered things to be ruled on, and what they are ruled by."""
 
     prompt: str
@@ -67,7 +67,7 @@ class Inquiry:
     ctx: ScoreContext
     tries: int
     detail: dict[str, Json] = field(default_factory=dict)
-    asked: list[Json] = field(default_factory=list)
+    questions: list[Json] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
 
     async def claims(self, text: str, *, keep: str = "claims") -> tuple[str, ...]:
@@ -80,10 +80,10 @@ class Inquiry:
         ]
         return claims
 
-    async def rule(self, asked: Asked) -> list[Ruled]:
+    async def rule(self, question: NumberedQuestion) -> list[Ruled]:
         """Ask for a ruling on each of several numbered things."""
-        kind = rulings_on(asked.count, asked.choices, passages=bool(asked.passages))
-        ruling = await self._ask(asked.prompt, kind, asked.texts)
+        kind = rulings_on(question.count, question.choices, passages=bool(question.passages))
+        ruling = await self._ask(question.prompt, kind, question.texts)
         members = [one.verdict for one in ruling.panel if one.verdict is not None]
         tied = kind.divided_numbers(members) if ruling.tied and members else set()
         if tied and self._judge.tie == "unscored":
@@ -93,8 +93,10 @@ class Inquiry:
                 number=one.number,
                 result=one.result,
                 reason=one.reason,
-                passages=tuple(n for n in dict.fromkeys(one.passages) if 1 <= n <= asked.passages)
-                if asked.passages
+                passages=tuple(
+                    n for n in dict.fromkeys(one.passages) if 1 <= n <= question.passages
+                )
+                if question.passages
                 else (),
                 tied=one.number in tied,
             )
@@ -152,7 +154,7 @@ class Inquiry:
         return Score.failed(reason, out_of=1.0, detail={**self._record(), **(more or {})})
 
     def _record(self) -> dict[str, Json]:
-        return {**self.detail, "asked": list(self.asked), "usage": plain(self.usage)}
+        return {**self.detail, "asked": list(self.questions), "usage": plain(self.usage)}
 
     @property
     def _judge(self) -> Any:
@@ -173,7 +175,7 @@ class Inquiry:
             self.usage += cast(Usage, error.usage or Usage())
             raise
         self.usage += ruling.usage
-        self.asked.append({"prompt": name, **ruling.record()})
+        self.questions.append({"prompt": name, **ruling.record()})
         return ruling
 
 
@@ -219,11 +221,11 @@ def claim_texts(claims: Sequence[str]) -> prompts.Transcript:
 
 def quoted(rulings: Sequence[Ruled], texts: Sequence[str], result: str) -> str:
     """Say which texts were ruled so, for a reason."""
-    said = [cut(texts[ruled.number - 1], _LONGEST) for ruled in rulings if ruled.result == result]
-    if not said:
+    quotes = [cut(texts[ruled.number - 1], _LONGEST) for ruled in rulings if ruled.result == result]
+    if not quotes:
         return ""
-    more = f" and {len(said) - 2} more" if len(said) > 2 else ""
-    return f"; {result}: " + ", ".join(f"“{text}”" for text in said[:2]) + more
+    more = f" and {len(quotes) - 2} more" if len(quotes) > 2 else ""
+    return f"; {result}: " + ", ".join(f"“{text}”" for text in quotes[:2]) + more
 
 
 def cut(text: str, most: int) -> str:

@@ -9,9 +9,9 @@ from proctor.core.score import Score
 from proctor.judging import prompts as judge_prompts
 from proctor.scorers.judged.inquiry import (
     CLAIMS,
-    Asked,
     InquiringScorer,
     Inquiry,
+    NumberedQuestion,
     Ruled,
     claim_texts,
     passage_texts,
@@ -78,7 +78,9 @@ class AnswerRelevance(InquiringScorer):
             "claims": claim_texts(claims),
         }
         rulings = await inquiry.rule(
-            Asked(prompt=ON_QUESTION, choices=self.choices, count=len(claims), texts=texts)
+            NumberedQuestion(
+                prompt=ON_QUESTION, choices=self.choices, count=len(claims), texts=texts
+            )
         )
         inquiry.keep("claims", rulings, claims)
         reason = f"{_count(rulings, 'relevant')} of {len(claims)} claims answer the question"
@@ -126,7 +128,9 @@ class ContextRelevance(InquiringScorer):
             "passages": passage_texts(passages),
         }
         rulings = await inquiry.rule(
-            Asked(prompt=RELEVANT, choices=self.choices, count=len(passages), texts=texts)
+            NumberedQuestion(
+                prompt=RELEVANT, choices=self.choices, count=len(passages), texts=texts
+            )
         )
         inquiry.keep_passages(rulings)
         reason = f"{_count(rulings, 'relevant')} of {len(passages)} passages are relevant"
@@ -190,16 +194,18 @@ class NoiseSensitivity(InquiringScorer):
             "claims": claim_texts(claims),
         }
         by_reference = await inquiry.rule(
-            Asked(prompt=BY_REFERENCE, choices=self.choices, count=len(claims), texts=texts)
+            NumberedQuestion(
+                prompt=BY_REFERENCE, choices=self.choices, count=len(claims), texts=texts
+            )
         )
         led_astray = []
         kept = inquiry.detail["claims"]
-        for claim, found, checked in zip(kept, supported, by_reference, strict=True):
+        for claim, support, checked in zip(kept, supported, by_reference, strict=True):
             claim["by_reference"] = checked.result
-            is_noise = checked.result != "agrees" and self._is_from_noise(found, useful)
+            is_noise = checked.result != "agrees" and self._is_from_noise(support, useful)
             claim["noise"] = is_noise
             if is_noise:
-                led_astray.append(claims[found.number - 1])
+                led_astray.append(claims[support.number - 1])
         reason = f"{len(led_astray)} of {len(claims)} claims are errors taken from passages"
         if led_astray:
             reason += ": " + ", ".join(f"“{claim[:60]}”" for claim in led_astray[:2])
@@ -220,7 +226,7 @@ async def support_of(
         "claims": claim_texts(claims),
     }
     return await inquiry.rule(
-        Asked(
+        NumberedQuestion(
             prompt=SUPPORT,
             choices=(SUPPORTED, CONTRADICTED, NOT_SAID),
             count=len(claims),
@@ -239,7 +245,7 @@ async def usefulness_of(inquiry: Inquiry, passages: Sequence[Passage]) -> list[R
     }
     choices = ("useful", "useless")
     rulings = await inquiry.rule(
-        Asked(prompt=USEFUL, choices=choices, count=len(passages), texts=texts)
+        NumberedQuestion(prompt=USEFUL, choices=choices, count=len(passages), texts=texts)
     )
     inquiry.keep_passages(rulings)
     return rulings

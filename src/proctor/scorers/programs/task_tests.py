@@ -165,8 +165,8 @@ class TaskTests(Scorer):
     def _read(
         self, ran: Ran, as_json: bytes | None, as_text: bytes | None, suspicious: "Sequence[str]"
     ) -> Score:
-        said = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
-        detail: dict[str, Json] = {"output": said} if said else {}
+        output = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
+        detail: dict[str, Json] = {"output": output} if output else {}
         if suspicious:
             detail["suspicious"] = list(suspicious)
         noted = f"; not counted: the agent {', '.join(suspicious)}" if suspicious else ""
@@ -181,7 +181,7 @@ class TaskTests(Scorer):
                 f"passed the limit on {ran.stopped} ({self.timeout:g} s)" if ran.stopped
                 else f"ended with {ran.code}"
             )  # fmt: skip
-            last = " ".join(said.splitlines()[-2:])[-300:]
+            last = " ".join(output.splitlines()[-2:])[-300:]
             reason = f"the tests gave no reward: test.sh {how}: {last}{noted}"
             return Score.failed(reason, out_of=1.0, detail=detail)
         points = self._points(rewards)
@@ -201,13 +201,13 @@ def _rewards(as_json: bytes | None, as_text: bytes | None) -> dict[str, float]:
     """Return the rewards by name; none where there is no file."""
     if as_json is not None:
         value = json_bytes.loads(as_json)
-        found = value if isinstance(value, dict) else {"reward": value}
+        rewards_by_name = value if isinstance(value, dict) else {"reward": value}
     elif as_text is not None:
-        found = {"reward": as_text.decode("utf-8", "replace").strip()}
+        rewards_by_name = {"reward": as_text.decode("utf-8", "replace").strip()}
     else:
         return {}
     rewards = {}
-    for name, value in found.items():
+    for name, value in rewards_by_name.items():
         number = float(value)
         if not math.isfinite(number):
             raise ValueError(f"{name} is {value}")
@@ -217,15 +217,15 @@ def _rewards(as_json: bytes | None, as_text: bytes | None) -> dict[str, float]:
 
 def suspicions(archive: bytes) -> dict[str, str]:
     """Return the entries of an archive of changes that tests must not see, each with what it is."""
-    found: dict[str, str] = {}
+    suspicious: dict[str, str] = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as packed:
             for member in packed:
                 if what := _suspicion(member):
-                    found[member.name] = what
+                    suspicious[member.name] = what
     except (tarfile.TarError, OSError, EOFError) as error:
         raise ModelError(f"what was left in the environment cannot be read: {error}") from None
-    return found
+    return suspicious
 
 
 def _suspicion(member: tarfile.TarInfo) -> str:

@@ -41,11 +41,13 @@ class Retrieval(Scorer):
         value = ranking_value(self.name, ranked, relevance, self.k)
         counted = ranked[: self.k] if self.k else ranked
         missed = [one for one in relevance if one not in counted]
-        found = [[one, rank] for rank, one in enumerate(counted, 1) if one in relevance]
-        reason = f"{len(found)} of {len(relevance)} relevant ids among {len(counted)} retrieved"
+        relevant_ranks = [[one, rank] for rank, one in enumerate(counted, 1) if one in relevance]
+        reason = (
+            f"{len(relevant_ranks)} of {len(relevance)} relevant ids among {len(counted)} retrieved"
+        )
         if missed:
             reason += f"; not among them: {', '.join(missed[:5])}{' …' if missed[5:] else ''}"
-        detail = {"retrieved": list(counted), "relevant": found, "missed": missed}
+        detail = {"retrieved": list(counted), "relevant": relevant_ranks, "missed": missed}
         return Score(points=value, out_of=1.0, reason=reason, detail=detail)
 
     def problems(self) -> Iterable[str]:

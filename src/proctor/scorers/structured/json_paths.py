@@ -74,5 +74,5 @@ def values_at(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
         elif isinstance(part, int) and -size <= part < size:
             places = [part]
     for place in places:
-        for inner, found in values_at(value[place], rest):
-            yield (place, *inner), found
+        for inner, inner_value in values_at(value[place], rest):
+            yield (place, *inner), inner_value

@@ -112,13 +112,13 @@ class SqlEqual(Scorer):
             named, there = ", ".join(wanted["columns"]), ", ".join(answer["columns"])
             reason = f"its columns are {there}, not {named}"
             return Score(points=0.0, out_of=1.0, reason=reason[:400], detail=detail)
-        rights, given = wanted["rows"], answer["rows"]
-        most = max(len(rights), len(given))
-        right = self._in_place(rights, given) if self.ordered else self._anywhere(rights, given)
+        rights, rows = wanted["rows"], answer["rows"]
+        most = max(len(rights), len(rows))
+        right = self._in_place(rights, rows) if self.ordered else self._anywhere(rights, rows)
         if right == most:
             return Score(points=1.0, out_of=1.0, reason=f"its {most} rows are as wanted")
-        reason = f"{right} of {len(rights)} wanted rows, {len(given)} given"
-        if right == len(rights) == len(given):
+        reason = f"{right} of {len(rights)} wanted rows, {len(rows)} given"
+        if right == len(rights) == len(rows):
             reason += ", in another order"
         points = right / most if self.partial else 0.0
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)
@@ -126,12 +126,12 @@ class SqlEqual(Scorer):
     def _same(self, wanted: Json, actual: Json) -> bool:
         return same_value(wanted, actual, tolerance=self.tolerance)
 
-    def _in_place(self, wanted: Sequence[Json], given: Sequence[Json]) -> int:
-        return sum(self._same(*pair) for pair in zip(wanted, given, strict=False))
+    def _in_place(self, wanted: Sequence[Json], rows: Sequence[Json]) -> int:
+        return sum(self._same(*pair) for pair in zip(wanted, rows, strict=False))
 
-    def _anywhere(self, wanted: Sequence[Json], given: Sequence[Json]) -> int:
+    def _anywhere(self, wanted: Sequence[Json], rows: Sequence[Json]) -> int:
         """Count rows that are there as often as they are wanted; near ones where that is enough."""
-        rights, others = Counter(map(_key, wanted)), Counter(map(_key, given))
+        rights, others = Counter(map(_key, wanted)), Counter(map(_key, rows))
         exact = (rights & others).total()
         if not self.tolerance:
             return exact

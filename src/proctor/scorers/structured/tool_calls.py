@@ -73,19 +73,19 @@ class ToolCalls(Scorer):
         return super().is_instant and not runs_away
 
     def score(self, ctx: ScoreContext) -> Score:
-        made = calls_of(ctx.attempt.messages)
-        if self.valid and (wrong := _invalid(made, ctx.case.tools)):
-            return Score(points=0.0, out_of=1.0, reason=wrong, detail=_detail(made))
-        wanted, looked_at = self._wanted, made[:MOST_CALLS]
+        calls = calls_of(ctx.attempt.messages)
+        if self.valid and (wrong := _invalid(calls, ctx.case.tools)):
+            return Score(points=0.0, out_of=1.0, reason=wrong, detail=_detail(calls))
+        wanted, looked_at = self._wanted, calls[:MOST_CALLS]
         table = [[self._compared(one, call) for call in looked_at] for one in wanted]
         full = [[float(cell.share == 1) for cell in row] for row in table]
         hits = best_pairs(full, in_order=self.in_order)
         if not self.partial:
-            return self._passed(made, table, hits)
+            return self._passed(calls, table, hits)
         # Of two ways that are worth the same, the one that leaves fewer extra calls.
         worth = [[cell.share and cell.share + 1e-9 for cell in row] for row in table]
         pairs = best_pairs(worth, in_order=self.in_order)
-        return self._shared(made, table, pairs)
+        return self._shared(calls, table, pairs)
 
     def problems(self) -> Iterable[str]:
         if len(self._wanted) > MOST_WANTED:
@@ -110,39 +110,41 @@ class ToolCalls(Scorer):
         calls = (self.calls,) if isinstance(self.calls, str) else self.calls
         return tuple(WantedCall(name=one) if isinstance(one, str) else one for one in calls)
 
-    def _passed(self, made: list[ToolCall], table: "_Table", hits: "_Pairs") -> Score:
-        missing, extra = self._left(made, hits)
+    def _passed(self, calls: list[ToolCall], table: "_Table", hits: "_Pairs") -> Score:
+        missing, extra = self._left(calls, hits)
         least = len(self._wanted) if self.at_least is None else self.at_least
         is_hit = len(hits) >= least and (self.extra_calls or not extra)
-        reason = _as_wanted(hits, made) if is_hit else self._why(made, table, missing, extra, least)
-        detail = self._details(made, missing, extra)
+        reason = (
+            _as_wanted(hits, calls) if is_hit else self._why(calls, table, missing, extra, least)
+        )
+        detail = self._details(calls, missing, extra)
         return Score(points=float(is_hit), out_of=1.0, reason=reason, detail=detail)
 
-    def _shared(self, made: list[ToolCall], table: "_Table", pairs: "_Pairs") -> Score:
-        missing, extra = self._left(made, pairs)
+    def _shared(self, calls: list[ToolCall], table: "_Table", pairs: "_Pairs") -> Score:
+        missing, extra = self._left(calls, pairs)
         counted = len(self._wanted) + (0 if self.extra_calls else len(extra))
         worth = sum(table[row][column].share for row, column in pairs)
         points = worth / counted if counted else 1.0
         if points == 1:
-            reason = _as_wanted(pairs, made)
+            reason = _as_wanted(pairs, calls)
         else:
-            reason = self._why(made, table, missing, extra, len(self._wanted), pairs)
-        detail = self._details(made, missing, extra)
+            reason = self._why(calls, table, missing, extra, len(self._wanted), pairs)
+        detail = self._details(calls, missing, extra)
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)
 
-    def _left(self, made: list[ToolCall], pairs: "_Pairs") -> tuple[list[int], list[int]]:
+    def _left(self, calls: list[ToolCall], pairs: "_Pairs") -> tuple[list[int], list[int]]:
         """Return the wanted calls that were not made, and those made that are not wanted."""
         rows, columns = {row for row, _ in pairs}, {column for _, column in pairs}
         missing = [row for row in range(len(self._wanted)) if row not in rows]
-        return missing, [column for column in range(len(made)) if column not in columns]
+        return missing, [column for column in range(len(calls)) if column not in columns]
 
-    def _details(self, made: list[ToolCall], missing: list[int], extra: list[int]) -> Json:
+    def _details(self, calls: list[ToolCall], missing: list[int], extra: list[int]) -> Json:
         named = [self._wanted[row].name for row in missing]
-        return {**_detail(made), "missing": named, "extra": [made[place].name for place in extra]}
+        return {**_detail(calls), "missing": named, "extra": [calls[place].name for place in extra]}
 
     def _why(
         self,
-        made: list[ToolCall],
+        calls: list[ToolCall],
         table: "_Table",
         missing: list[int],
         extra: list[int],
@@ -150,14 +152,14 @@ class ToolCalls(Scorer):
         pairs: "_Pairs" = (),
     ) -> str:
         """Say what is not as wanted: the nearest call of the same tool, where there is one."""
-        if not made:
+        if not calls:
             names = ", ".join(dict.fromkeys(one.name for one in self._wanted))
             return f"no tool was called; wanted: {names}"
         words = [table[row][place].why for row, place in pairs if table[row][place].why]
         for row in missing if least else ():
             near = [
                 place for place in extra
-                if place < MOST_CALLS and made[place].name == self._wanted[row].name
+                if place < MOST_CALLS and calls[place].name == self._wanted[row].name
             ]  # fmt: skip
             whys = [why for place in near if (why := table[row][place].why)]
             name = self._wanted[row].name
@@ -168,7 +170,7 @@ class ToolCalls(Scorer):
             else:
                 words.append(f"{name} was not called")
         if extra and not self.extra_calls and (not missing or not least):
-            shown = ", ".join(call_text(made[place])[:SHOWN] for place in extra[:3])
+            shown = ", ".join(call_text(calls[place])[:SHOWN] for place in extra[:3])
             words.append(f"not wanted: {shown}{', …' if len(extra) > 3 else ''}")
         return "; ".join(dict.fromkeys(words[:5]))
 
@@ -240,21 +242,21 @@ def _listed(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else list(value)
 
 
-def _as_wanted(pairs: _Pairs, made: list[ToolCall]) -> str:
+def _as_wanted(pairs: _Pairs, calls: list[ToolCall]) -> str:
     if not pairs:
-        return "no tool was called, as wanted" if not made else "no wanted call was needed"
-    names = ", ".join(made[column].name for _, column in pairs[:5])
+        return "no tool was called, as wanted" if not calls else "no wanted call was needed"
+    names = ", ".join(calls[column].name for _, column in pairs[:5])
     return f"called {names}{', …' if len(pairs) > 5 else ''}, as wanted"
 
 
-def _detail(made: list[ToolCall]) -> dict[str, Json]:
-    return {"calls": [call_text(call)[:1000] for call in made[:50]]}
+def _detail(calls: list[ToolCall]) -> dict[str, Json]:
+    return {"calls": [call_text(call)[:1000] for call in calls[:50]]}
 
 
-def _invalid(made: list[ToolCall], tools: Sequence[Tool]) -> str:
+def _invalid(calls: list[ToolCall], tools: Sequence[Tool]) -> str:
     """Return what is wrong with the first call that its tool does not take."""
     by_name = {tool.name: tool for tool in tools}
-    for call in made[:MOST_CALLS]:
+    for call in calls[:MOST_CALLS]:
         tool = by_name.get(call.name)
         if tool is None:
             return f"{call.name} is none of the case's tools"

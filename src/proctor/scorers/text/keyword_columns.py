@@ -16,7 +16,7 @@ class Word(NamedTuple):
     """What it gives where it is found, or takes away."""
     weight: float
     """What it adds to full marks."""
-    found: str
+    hit_row: str
     """The row of the detail where it is found, but for its place."""
     missed: str
     short: str
@@ -33,7 +33,7 @@ def plain_word(text: str, weight: float = 1.0, negative: bool = False) -> Word:
         text=text,
         points=points,
         weight=0.0 if negative else weight,
-        found=f'{head}"match",{tail}"points":{_written(points)},"spans":[[',
+        hit_row=f'{head}"match",{tail}"points":{_written(points)},"spans":[[',
         missed=f'{head}"unmatch",{tail}"points":0.0,"spans":[]}}',
         short=_short(text),
     )
@@ -47,7 +47,7 @@ def looked_up(words: Sequence[Word], text: str) -> tuple[float, str, bytes]:
     """Return points, reason and the detail as JSON."""
     total = 0.0
     matched, missing, rows = [], [], []
-    for word, points, _, found, missed, short in words:
+    for word, points, _, hit_row, missed, short in words:
         start = text.find(word)
         if start < 0:
             missing.append(short)
@@ -55,7 +55,7 @@ def looked_up(words: Sequence[Word], text: str) -> tuple[float, str, bytes]:
         else:
             matched.append(short)
             total += points
-            rows.append(f"{found}{start},{start + len(word)}]]}}")
+            rows.append(f"{hit_row}{start},{start + len(word)}]]}}")
     detail = f'{{"rules":[{",".join(rows)}]}}'
     return total, _reason(matched, missing), detail.encode()
 

@@ -95,8 +95,11 @@ class ColumnTerms(Terms[Any, Any]):
         if isinstance(one, str) and isinstance(other, str):
             return self.always(bool(COMPARE[comparison](_bytes(one), _bytes(other))))
         ids = one if isinstance(one, IdColumn) else other if isinstance(other, IdColumn) else None
-        if ids is not None and (found := _arrow_compared(ids, comparison, one, other)) is not None:
-            return found
+        if (
+            ids is not None
+            and (compared_ids := _arrow_compared(ids, comparison, one, other)) is not None
+        ):
+            return compared_ids
         if isinstance(other, str):
             return self._tested(one, lambda text: COMPARE[comparison](_bytes(text), _bytes(other)))
         if isinstance(one, str):

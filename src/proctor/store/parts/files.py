@@ -163,7 +163,7 @@ class PartFolder:
         system, root = _opened(self.address)
         with translated(self._shown_file("")):
             selector = FileSelector(root, recursive=True, allow_not_found=True)
-            found: dict[str, list[PartFile]] = {}
+            files: dict[str, list[PartFile]] = {}
             for info in system.get_file_info(selector):
                 folder = os.path.basename(os.path.dirname(info.path))
                 name = _FILE.fullmatch(os.path.basename(info.path))
@@ -173,8 +173,8 @@ class PartFolder:
                 if _PLACE.fullmatch(place):
                     file = PartFile(name[1], int(info.size or 0), info.mtime_ns or 0)
                     whole = f"{self.base}/{place}" if self.base else place
-                    found.setdefault(whole, []).append(file)
-        return found
+                    files.setdefault(whole, []).append(file)
+        return files
 
     def check(self) -> None:
         """Raise a StoreError if nothing can be written here, before any work is done."""

@@ -142,5 +142,5 @@ def _keys(
     if sort == "position":
         return np.zeros(len(places)), 0.0
     values = results.value[places]
-    known = isinstance(after.key, float)
-    return np.where(np.isnan(values), -np.inf, values), after.key if known else -np.inf
+    is_number = isinstance(after.key, float)
+    return np.where(np.isnan(values), -np.inf, values), after.key if is_number else -np.inf

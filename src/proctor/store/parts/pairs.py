@@ -172,8 +172,8 @@ class PairColumns:
 
     def row(self, place: int) -> PairedRow:
         """Return the results of one case of the first run."""
-        first = {name: _known(self.first.number(name)[place]) for name in _NUMBERS}
-        second = {name: _known(self.number(name)[place]) for name in _NUMBERS}
+        first = {name: _number_or_none(self.first.number(name)[place]) for name in _NUMBERS}
+        second = {name: _number_or_none(self.number(name)[place]) for name in _NUMBERS}
         return PairedRow(
             full=first["full"] or 0.0,
             weight=first["weight"] or 0.0,
@@ -230,11 +230,11 @@ def _places_by_id(first: ResultColumns, second: ResultColumns) -> "Array":
     import pyarrow.compute as pc
 
     if first.ids.escaped != second.ids.escaped:
-        found: dict[str, int] = {}
+        place_by_id: dict[str, int] = {}
         for place, case_id in enumerate(second.ids_at(range(len(second)))):
-            found.setdefault(case_id, place)
+            place_by_id.setdefault(case_id, place)
         ids = first.ids_at(range(len(first)))
-        return np.array([found.get(case_id, -1) for case_id in ids], dtype=np.int64)
+        return np.array([place_by_id.get(case_id, -1) for case_id in ids], dtype=np.int64)
     indices = pc.index_in(first.ids.array, value_set=second.ids.array)
     places: Array = pc.fill_null(indices, pa.scalar(-1, pa.int32())).to_numpy(zero_copy_only=False)
     return places
@@ -248,6 +248,6 @@ def _parts(value: "Array", full: "Array") -> "Array":
     return np.nan_to_num(parts, nan=0.0)
 
 
-def _known(value: Any) -> float | None:
+def _number_or_none(value: Any) -> float | None:
     number = float(value)
     return None if math.isnan(number) else number

@@ -126,16 +126,16 @@ class TextSearch:
         if name not in layout.escaped_columns(table.schema) and pattern != self.words:
             pattern = None  # what such a column does not have
         if name != "output" and self._is_written_otherwise:
-            found = pc.is_valid(column)
+            is_hit = pc.is_valid(column)
         elif pattern is None:
             return
         else:
-            found = pc.match_substring(pc.utf8_lower(column), pattern)
+            is_hit = pc.match_substring(pc.utf8_lower(column), pattern)
             if name != "output":
                 # A leading space marks JSON in which all but ASCII is escaped.
-                found = pc.or_(found, pc.starts_with(column, " "))
-            found = pc.fill_null(found, False)
-        chosen = table.filter(found)
+                is_hit = pc.or_(is_hit, pc.starts_with(column, " "))
+            is_hit = pc.fill_null(is_hit, False)
+        chosen = table.filter(is_hit)
         places, texts = chosen["position"].to_pylist(), chosen[name].to_pylist()
         for place, text in zip(places, texts, strict=True):
             if test(text):

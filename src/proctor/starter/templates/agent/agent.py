@@ -13,11 +13,11 @@ def numbers_in(text: str) -> list[float]:
 
 def main() -> None:
     """Answer one message."""
-    asked = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     texts = [path.read_text(encoding="utf-8") for path in sorted(Path().glob("*.csv"))]
-    total = sum(numbers_in("\n".join(texts) or asked["message"]))
+    total = sum(numbers_in("\n".join(texts) or request["message"]))
     step = {"tool": "calculator", "input": "sum", "output": total}
-    if "file" in asked["message"]:
+    if "file" in request["message"]:
         Path("total.txt").write_text(f"{total:g}\n", encoding="utf-8")
     print(json.dumps({"reply": f"The total is {total:g}.", "steps": [step]}))
 

@@ -5,16 +5,16 @@ import re
 import sys
 
 
-def reply_to(said: str) -> str:
+def reply_to(text: str) -> str:
     """Return the reply to all that the guest has said so far."""
-    people = re.search(r"(\d+) (?:people|persons|guests)", said)
-    hour = re.search(r"at (\d+)", said)
-    missing = [name for name, found in (("people", people), ("time", hour)) if not found]
+    people = re.search(r"(\d+) (?:people|persons|guests)", text)
+    hour = re.search(r"at (\d+)", text)
+    missing = [name for name, match in (("people", people), ("time", hour)) if not match]
     if people and hour:
         return f"Booked: a table for {people[1]} at {hour[1]} o'clock."
     return f"Gladly. Please tell me the {' and the '.join(missing)}."
 
 
-asked = json.load(sys.stdin)
-earlier = [line["content"] for line in asked["history"] if line["role"] == "user"]
-print(reply_to(" ".join([*earlier, asked["message"]])))
+request = json.load(sys.stdin)
+earlier = [line["content"] for line in request["history"] if line["role"] == "user"]
+print(reply_to(" ".join([*earlier, request["message"]])))

@@ -22,8 +22,8 @@ def upgrade() -> None:
     for table in ("runs", "suites"):
         op.add_column(table, sa.Column("imported", sa.Integer, nullable=False, server_default="0"))
     connection = op.get_bind()
-    known = connection.execute(sa.text("SELECT id, suite_key, candidate, settings FROM runs"))
-    for run_id, suite_key, candidate, settings in known.all():
+    runs = connection.execute(sa.text("SELECT id, suite_key, candidate, settings FROM runs"))
+    for run_id, suite_key, candidate, settings in runs.all():
         if _was_imported(connection, run_id, suite_key, candidate, settings):
             mark = sa.text("UPDATE runs SET imported = 1 WHERE id = :run")
             connection.execute(mark, {"run": run_id})

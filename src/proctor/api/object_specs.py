@@ -24,7 +24,7 @@ AnyCriteria = ACriterion | Sequence[ACriterion]
 def spec_of(kind: str, plugin: Any) -> Spec:
     """Return the spec of an object: that of its class, where others have it, or one of its own."""
     if isinstance(plugin, type):
-        plugin = _made(kind, plugin)
+        plugin = _instance(kind, plugin)
     name = registry.name_of(kind, type(plugin))
     params = params_of(plugin) if is_dataclass(plugin) else {}
     if name and params is not None:
@@ -68,7 +68,7 @@ def _is_default(one: Field[Any], value: Any) -> bool:
     return one.default_factory is not MISSING and bool(value == one.default_factory())
 
 
-def _made(kind: str, plugin: type[Any]) -> Any:
+def _instance(kind: str, plugin: type[Any]) -> Any:
     try:
         return plugin()
     except TypeError as error:
@@ -78,14 +78,14 @@ def _made(kind: str, plugin: type[Any]) -> Any:
         ) from None
 
 
-def written_criteria(given: Any) -> Json:
+def written_criteria(criteria: Any) -> Json:
     """Write criteria as a suite's file would, whatever a person handed over."""
-    if given is None or is_one(given):
-        return written_criterion(given)
-    if isinstance(given, Sequence | set | frozenset):
-        return _with_own_ids([written_criterion(one) for one in given])
+    if criteria is None or is_one(criteria):
+        return written_criterion(criteria)
+    if isinstance(criteria, Sequence | set | frozenset):
+        return _with_own_ids([written_criterion(one) for one in criteria])
     raise UsageError(
-        f"criteria are scorers, names of scorers, functions or mappings, not {given!r:.80}"
+        f"criteria are scorers, names of scorers, functions or mappings, not {criteria!r:.80}"
     )
 
 
@@ -100,27 +100,29 @@ def _with_own_ids(criteria: list[Json]) -> list[Json]:
     return criteria
 
 
-def is_one(given: Any) -> bool:
+def is_one(criterion: Any) -> bool:
     """Tell whether something is one criterion, and not several."""
-    return isinstance(given, str | Mapping | Scorer | type | bool | int | float) or callable(given)
+    return isinstance(criterion, str | Mapping | Scorer | type | bool | int | float) or callable(
+        criterion
+    )
 
 
-def written_criterion(given: Any) -> Json:
+def written_criterion(entry: Any) -> Json:
     """Write one criterion as a suite's file would."""
-    if isinstance(given, str):
-        known = registry.names("scorer")
+    if isinstance(entry, str):
+        scorer_names = registry.names("scorer")
         # Any other text is what the answer must contain, unless it is a name with a slip in it.
-        if given not in known and get_close_matches(given, known, 1, cutoff=0.8):
+        if entry not in scorer_names and get_close_matches(entry, scorer_names, 1, cutoff=0.8):
             raise UsageError(
-                f"there is no scorer {given!r} ({suggest(given, known)}; a text that answers must"
-                f" contain is {{'contains': {given!r}}})"
+                f"there is no scorer {entry!r} ({suggest(entry, scorer_names)}; a text that"
+                f" answers must contain is {{'contains': {entry!r}}})"
             )
-        return {given: True} if given in known else given
-    if isinstance(given, Mapping):
-        return _written_mapping(given)
-    if given is None or isinstance(given, bool | int | float):
-        return given
-    scorer = given if isinstance(given, Scorer | type) else _called(given)
+        return {entry: True} if entry in scorer_names else entry
+    if isinstance(entry, Mapping):
+        return _written_mapping(entry)
+    if entry is None or isinstance(entry, bool | int | float):
+        return entry
+    scorer = entry if isinstance(entry, Scorer | type) else _called(entry)
     spec = spec_of("scorer", scorer)
     criterion: dict[str, Json] = {"scorer": spec.name, "with": dict(spec.params)}
     if spec.name.startswith(registry.LENT):
@@ -131,12 +133,12 @@ def written_criterion(given: Any) -> Json:
     return criterion
 
 
-def _written_mapping(given: Mapping[Any, Any]) -> Json:
+def _written_mapping(criterion: Mapping[Any, Any]) -> Json:
     """Write a mapping with the scorer as an object in it, beside an id, a weight and so on."""
-    scorer = given.get("scorer")
+    scorer = criterion.get("scorer")
     if scorer is None or isinstance(scorer, str):
-        return {str(key): value for key, value in given.items()}
-    own = {str(key): value for key, value in given.items() if key != "scorer"}
+        return {str(key): value for key, value in criterion.items()}
+    own = {str(key): value for key, value in criterion.items() if key != "scorer"}
     if "with" in own:
         raise UsageError("a scorer that is an object has its parameters already: leave out 'with'")
     written = written_criterion(scorer)
@@ -144,10 +146,10 @@ def _written_mapping(given: Mapping[Any, Any]) -> Json:
     return {**written, **own}
 
 
-def _called(given: Any) -> Scorer:
-    if not callable(given):
+def _called(function: Any) -> Scorer:
+    if not callable(function):
         raise UsageError(
-            f"{given!r:.80} is no criterion (fix: a scorer such as Contains('Paris'), the name of"
-            " one, a mapping such as {'number': 42}, or a function of the output)"
+            f"{function!r:.80} is no criterion (fix: a scorer such as Contains('Paris'), the name"
+            " of one, a mapping such as {'number': 42}, or a function of the output)"
         )
-    return scorer_of(given)
+    return scorer_of(function)

@@ -43,13 +43,13 @@ class FunctionModel(Model):
         return (0.0, 0.0)
 
     async def reply(self, request: Request) -> Reply:
-        asked = "\n\n".join(message.content for message in request.messages)
-        work = partial(self.function, asked)
+        question = "\n\n".join(message.content for message in request.messages)
+        work = partial(self.function, question)
         try:
             result = work() if is_async(self.function) else await in_own_thread(work)
             if isawaitable(result):
                 result = await result
-            return Reply(text=_said(result, self.name), finish="stop")
+            return Reply(text=_reply_text(result, self.name), finish="stop")
         except ProctorError:
             raise
         except Exception as error:
@@ -59,7 +59,7 @@ class FunctionModel(Model):
         """Do nothing: a function is always there."""
 
 
-def _said(result: Any, name: str) -> str | None:
+def _reply_text(result: Any, name: str) -> str | None:
     """Return what a function said; a bare yes or no, or a truth, is a verdict."""
     reason = ""
     if isinstance(result, tuple) and len(result) == 2:
@@ -72,29 +72,29 @@ def _said(result: Any, name: str) -> str | None:
 
 
 def choice_of(
-    given: Any, role: str, sampling: Sampling | None = None, system: str = ""
+    model: Any, role: str, sampling: Sampling | None = None, system: str = ""
 ) -> ModelChoice:
     """Return the choice of a model: a name, a Model, a ModelChoice or a function."""
-    if isinstance(given, ModelChoice):
-        return given
-    if isinstance(given, str):
-        parse_model(given)
-        spec = given
+    if isinstance(model, ModelChoice):
+        return model
+    if isinstance(model, str):
+        parse_model(model)
+        spec = model
     else:
-        spec = lent_model(given, role)
+        spec = lent_model(model, role)
     return ModelChoice(spec=spec, sampling=sampling or Sampling(), system=system)
 
 
-def lent_model(given: Any, role: str) -> str:
+def lent_model(thing: Any, role: str) -> str:
     """Make an object a model of this process, and return its name."""
-    if isinstance(given, Model):
-        return lend("model", given, _label(given), identify([given.identity]).key)
-    if callable(given) and not isinstance(given, type):
-        model = FunctionModel(function=given, name=function_name(given))
+    if isinstance(thing, Model):
+        return lend("model", thing, _label(thing), identify([thing.identity]).key)
+    if callable(thing) and not isinstance(thing, type):
+        model = FunctionModel(function=thing, name=function_name(thing))
         return lend("model", model, _label(model), identify(model.identity).key)
     raise UsageError(
         f"{role}: expected the name of a model such as 'openai:gpt-4o', a Model or a function, not"
-        f" {given!r:.80}"
+        f" {thing!r:.80}"
     )
 
 
