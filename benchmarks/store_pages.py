@@ -274,6 +274,8 @@ class Pages:
         both, first = [("run", name) for name in self.runs], f"/runs/{self.runs[0]}"
         return {
             "home": lambda: "/",
+            "home, search": lambda: f"/?{urlencode({'q': RARE})}",
+            "home, search for an id": lambda: f"/?{urlencode({'q': self.case()})}",
             "suite": lambda: f"/suites/{self.key}",
             "distribution": lambda: f"{first}/histogram.svg",
             "run": lambda: first,
@@ -298,6 +300,11 @@ class Pages:
             "compare, search": lambda: self.compare(q=self.case()),
             "compare, a case": lambda: self.compare(case=self.case()),
             "battles": lambda: f"/battles?{urlencode(both)}",
+            "grid": lambda: f"/grid?{urlencode(both)}",
+            "grid, far down": lambda: f"/grid?{urlencode([*both, ('after', self.number())])}",
+            "history of a case": lambda: f"/suites/{self.key}/history?case={self.case()}",
+            "items": lambda: f"/suites/{self.key}/items",
+            "audit": lambda: f"{first}/audit",
         }
 
     def number(self) -> int:

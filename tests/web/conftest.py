@@ -12,6 +12,7 @@ import pytest
 
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import case_key, suite_key
+from proctor.core.rounds import FILES, ROUNDS, Attachment, Post, Round
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite, ToolCall
@@ -51,6 +52,16 @@ HOSTILE = [
     "zero\u200bwidth \ufeffmark \u2028line",
     "<scr\x00ipt>alert(1)</scr\x00ipt>",
     "1 MB " + "x" * 1_000_000,
+    "**a** [x](javascript:alert(1)) ![y](javascript:alert(1)) <javascript:alert(1)>",
+    "*a* ![p](//evil.example/pixel.png \"t\" onerror=alert(1)) ![q](http://evil.example/q.svg)",
+    "*a* [d](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "```html\n<script>alert(1)</script>\n```\n\n~~~\"><img src=x onerror=alert(1)>\ncode\n~~~",
+    r"$\href{javascript:alert(1)}{x}$ and $\text{<img src=x onerror=alert(1)>}$",
+    r"$$\class{x\" onclick=\"alert(1)}{y} \style{position:fixed}{z} <svg onload=alert(1)>$$",
+    "| <b>a</b> | [l](vbscript:alert(1)) |\n|---|---|\n| <img src=x onerror=alert(1)> | b |",
+    '{"<img src=x onerror=alert(1)>": ["</pre><script>alert(1)</script>", "\\u003cscript>"]}',
+    "..\\../etc/passwd\"><script>alert(1)</script>.html",
+    "[c][r] &lt;script&gt; &#60;img src=x onerror=alert(1)&#62; \ue0000\ue001\n\n[r]: javascript:alert(1) 'x'",
 ]  # fmt: skip
 
 
@@ -104,7 +115,12 @@ class Examined:
         }  # fmt: skip
         ledger = {"points": [some], "covered": [[True]], "asked": [[True]], "first": [1]}
         notes = {"reason": some, "ledger": ledger, "flags": [{"turn": 1, "kind": some}],
-                 "turns": [{"turn": 1, "raw": [some]}], "context": [some]}  # fmt: skip
+                 "turns": [{"turn": 1, "raw": [some]}], "context": [some],
+                 FILES: [{some[:200]: None}]}  # fmt: skip
+        if number % 2:
+            steps = (Attachment(type="code", content=some), Attachment(type=some, content=some))
+            step = Post(message=some, send_from=some[:50], send_to=some[:50], attachments=steps)
+            notes[ROUNDS] = [Round.failed(some, some, [step]).to_json()]
         made = cls.plain(name, text, 0.0)
         criterion = replace(
             made.case.criteria[0], scorer=Spec(name="judged", params={"question": some})
@@ -176,8 +192,8 @@ def examined() -> type[Examined]:
 
 @pytest.fixture(scope="session")
 def hostile() -> list[str]:
-    """Give thirty texts that would like to do something on a page."""
-    assert len(HOSTILE) == 30
+    """Give forty texts that would like to do something on a page."""
+    assert len(HOSTILE) == 40
     return HOSTILE
 
 

@@ -37,16 +37,26 @@ def answer_with(
     return _html(request, result.template, data, result.status)
 
 
-def _html(request: Request, template: str, data: Mapping[str, Any], status: int) -> Response:
-    language = language_of(request)
+def fragment(template: str, language: str, data: Mapping[str, Any]) -> Markup:
+    """Render a part of a page in a language."""
+    found = _environment().get_template(f"{template}.html")
+    return Markup(found.render(**data, t=_wording(language)))  # noqa: S704 - autoescaped
+
+
+def _wording(language: str) -> Callable[..., str]:
     texts = words(language)
 
     def t(key: str, **values: object) -> str:
         return texts[key].format(**values) if values else texts[key]
 
+    return t
+
+
+def _html(request: Request, template: str, data: Mapping[str, Any], status: int) -> Response:
+    language = language_of(request)
     page = _environment().get_template(f"{template}.html").render(
         **data,
-        t=t,
+        t=_wording(language),
         language=language,
         languages=_languages(request),
         twin=addresses.twin_of(request) if status == 200 else "",

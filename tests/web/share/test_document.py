@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,9 @@ def export(store_path: str, *args: str) -> Any:
 
 
 def block(text: str, name: str) -> Any:
-    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', text, re.S)
+    found = re.search(rf'<script type="application/octet-stream" id="{name}">(.*?)</script>', text)
     assert found is not None
-    return json.loads(found[1])
+    return json.loads(zlib.decompress(base64.b64decode(found[1])))
 
 
 def test_one_run(store_path: str, tmp_path: Path) -> None:
@@ -54,10 +55,11 @@ def test_two_runs_are_compared_and_share_their_questions(store_path: str, tmp_pa
     assert export(store_path, "old", "new", "--out", str(out)).exit_code == 0
     text = out.read_text("utf-8")
     head = block(text, "head")
-    assert head["compared"]["en"]["pairs"][0]["counts"]["better"] == 4
-    assert "new" in head["compared"]["zh"]["pairs"][0]["sentence"]
+    assert head["compared"]["en"].keys() == {"0-1", "1-0"}
+    assert "+33.3" in json.dumps(head["compared"]["en"]["0-1"])
+    assert "−33.3" in json.dumps(head["compared"]["zh"]["1-0"], ensure_ascii=False)
     assert len(block(text, "asked-0")) == 12
-    assert [row[9] for row in head["runs"][1]["rows"]] == list(range(12))
+    assert [row[-1] for row in head["runs"][1]["rows"]] == list(range(12))
     assert 'id="asked-1"' not in text
 
 
@@ -67,8 +69,8 @@ def test_only_our_own_script_and_style_may_run(store_path: str, tmp_path: Path) 
     text = out.read_text("utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
-    for tag in ("script", "style"):
-        inline = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+    for tag, opening in (("script", '<script type="module">'), ("style", "<style>")):
+        inline = re.findall(rf"{opening}(.*?)</{tag}>", text, re.S)
         assert len(inline) == 1
         digest = base64.b64encode(hashlib.sha256(inline[0].encode()).digest()).decode()
         assert f"{tag}-src &#x27;sha256-{digest}&#x27;" in policy[1]
@@ -110,7 +112,7 @@ def test_a_limit_keeps_the_numbers_of_all(store_path: str, tmp_path: Path) -> No
 def test_too_large_a_page_says_what_to_do(
     store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document, "MOST_BYTES", 70_000)
+    monkeypatch.setattr(document, "MOST_BYTES", 40_000)
     out = tmp_path / "r.html"
     made = export(store_path, "old", "new", "--out", str(out))
     assert "--limit N" in f"{made.output} {made.exception}"
@@ -127,5 +129,22 @@ def test_both_languages_have_all_words() -> None:
     script = document._script()
     used = set(re.findall(r'\bt\("([\w.]+)"', script))
     assert used - known == set()
-    unused = {key for key in words["en"] if f"share.{key}" not in script} - {"no_script"}
-    assert unused == set()
+    unused = {key for key in words["en"] if f"share.{key}" not in script}
+    assert unused == {"no_script", "old_browser"}
+
+
+def test_all_our_scripts_are_small() -> None:
+    web = Path(data.__file__).parent.parent
+    scripts = [*web.glob("static/*.js"), *web.glob("share/*.js")]
+    assert sum(script.stat().st_size for script in scripts) <= 60_000
+
+
+def test_a_page_is_much_smaller_than_its_texts(tmp_path: Path, put_run: Any, examined: Any) -> None:
+    text = " ".join(f"the word {number} of a long answer" for number in range(2000))
+    with Store.open(str(tmp_path / "p.db")) as store:
+        put_run(store, "long", [examined.plain(f"c{n}", f"{n} {text}", 1.0) for n in range(20)])
+    out = tmp_path / "long.html"
+    assert export(str(tmp_path / "p.db"), "long", "--out", str(out)).exit_code == 0
+    assert out.stat().st_size < 20 * len(text) / 3
+    came = block(out.read_text("utf-8"), "came-0-0")
+    assert len(came[0]["attempts"][0]["turns"][0]["text"][0]) > len(text)

@@ -13,19 +13,18 @@ from starlette.responses import Response
 from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
-from proctor.engine.run.judge_prompts import judge_messages
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
-from proctor.web.highlight import MOST, compared, pieces
+from proctor.web.highlight import MOST, compared
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
 from proctor.web.pages.case_view import asked_result, case_view
 from proctor.web.pages.trace import chosen_step, next_error, trace_of
-from proctor.web.pages.verdicts import in_order, verdict_view
+from proctor.web.pages.verdicts import add_prompts, add_verdicts
 from proctor.web.reading import raw_wanted
 from proctor.web.store_pool import opened
 
@@ -133,7 +132,7 @@ def show_case(request: Request) -> CasePage | HtmlPage:
     for attempt in data["case"]["attempts"]:
         _link_files(view.run.id, result.case.id, attempt, sizes)
     chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
-    _add_prompts(view, result, chosen["shown"], most=most)
+    add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
     return HtmlPage(
         template="case",
         data=data
@@ -210,25 +209,6 @@ def _shown_attempt(
     }  # fmt: skip
 
 
-def _add_prompts(
-    view: RunView, result: CaseResult, shown: Sequence[dict[str, Any]], *, most: int | None
-) -> None:
-    """Add what the judge was shown to the verdicts of the attempts that a page shows."""
-    criteria = {criterion.id: criterion for criterion in result.case.criteria}
-    by_index = {item.attempt.index: item.attempt for item in result.attempts}
-    for attempt in shown[:MOST_PROMPTED]:
-        for score in attempt["scores"]:
-            messages = judge_messages(
-                result.case,
-                criteria[score["id"]],
-                by_index[attempt["index"]],
-                language=view.suite.language,
-            )
-            score["verdict"]["prompt"] = [
-                {"role": one.role, "text": pieces(one.content, most=most)} for one in messages
-            ]
-
-
 def _worst(result: CaseResult) -> int:
     """Return the index of the attempt that is worth least, the first of several."""
 
@@ -280,16 +260,7 @@ def _data(
     run = view.run
     shown = asked_result(view.run, result)
     case = case_view(shown, most=most)
-    judges = [str(judge["model"]) for judge in run.settings.get("judges") or ()]
-    criteria = {criterion.id: criterion for criterion in result.case.criteria}
-    for attempt, item in zip(case["attempts"], result.attempts, strict=True):
-        for score in attempt["scores"]:
-            criterion = criteria[score["id"]]
-            score["verdict"] = verdict_view(criterion, item.scores[criterion.id], judges)
-        attempt["scores"] = in_order(attempt["scores"])
-        used = item.attempt.usage
-        attempt["tokens"] = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
-        attempt["cost"] = used.get("cost")
+    add_verdicts(run, result, case["attempts"])
     whole = case_list.case(result.case.id)
     return {
         "run": {

@@ -42,7 +42,8 @@ def histogram_svg(counts: Sequence[int]) -> str:
         )
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT + FOOT}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="histogram"'
+        f' viewBox="0 0 {WIDTH} {HEIGHT + FOOT}"'
         f' width="{WIDTH}" height="{HEIGHT + FOOT}" fill="{INK}" font-family="sans-serif"'
         f' font-size="11"><line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}"'
         f' stroke="{INK}"/>{bars}{marks}</svg>'

@@ -3,8 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.contracts.report import RunView
+from proctor.core.run import CaseResult, Run
 from proctor.core.score import Score
 from proctor.core.suite import Criterion, Json
+from proctor.engine.run.judge_prompts import judge_messages
+from proctor.web.highlight import pieces
 from proctor.web.pages.case_view import Laid, written
 from proctor.web.rendering import number
 
@@ -12,6 +16,39 @@ _QUESTIONS = ("question", "statement", "criterion", "rubric", "instruction", "ev
 """The parameters of scorers that say what is asked of an answer."""
 _NEAR = 1e-9
 ORDER = ("bad", "none", "warn", "plain", "good")
+
+
+def add_verdicts(run: Run, result: CaseResult, attempts: Sequence[Laid]) -> None:
+    """Add the verdicts to the scores of attempts, failed ones first, and what each attempt took."""
+    judges = [str(judge["model"]) for judge in run.settings.get("judges") or ()]
+    criteria = {criterion.id: criterion for criterion in result.case.criteria}
+    for attempt, item in zip(attempts, result.attempts, strict=True):
+        for score in attempt["scores"]:
+            criterion = criteria[score["id"]]
+            score["verdict"] = verdict_view(criterion, item.scores[criterion.id], judges)
+        attempt["scores"] = in_order(attempt["scores"])
+        used = item.attempt.usage
+        attempt["tokens"] = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
+        attempt["cost"] = used.get("cost")
+
+
+def add_prompts(
+    view: RunView, result: CaseResult, attempts: Sequence[Laid], *, most: int | None
+) -> None:
+    """Add what the judge was shown to the verdicts of some attempts."""
+    criteria = {criterion.id: criterion for criterion in result.case.criteria}
+    by_index = {item.attempt.index: item.attempt for item in result.attempts}
+    for attempt in attempts:
+        for score in attempt["scores"]:
+            messages = judge_messages(
+                result.case,
+                criteria[score["id"]],
+                by_index[attempt["index"]],
+                language=view.suite.language,
+            )
+            score["verdict"]["prompt"] = [
+                {"role": one.role, "text": pieces(one.content, most=most)} for one in messages
+            ]
 
 
 def verdict_view(criterion: Criterion, score: Score, judges: Sequence[str]) -> Laid:

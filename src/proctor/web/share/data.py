@@ -2,18 +2,27 @@
 
 import hashlib
 import json
+import zlib
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.contracts.report import RunView
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json
-from proctor.reports.structured import clean, tag_object
+from proctor.reports.structured import clean
 from proctor.web.highlight import visible
-from proctor.web.pages.case_view import Laid, case_view
+from proctor.web.pages.case_list import listed_result
+from proctor.web.pages.case_view import Laid, asked_result, case_view
+from proctor.web.pages.trace import trace_of
+from proctor.web.pages.verdicts import add_prompts, add_verdicts
+from proctor.web.share.trees import with_tree
 
-MOST_TEXT = 20_000
+MOST_TEXT = 2_000_000
 """How many characters of one text the page contains."""
+MOST_PROMPTED = 5
+"""For how many attempts at a case the judge's prompts are written."""
 MOST_DETAIL = 4_000
 """How many characters of a score's detail the page contains."""
 START = 160
@@ -67,41 +76,66 @@ class Questions:
         return number, list(self.blocks.add(text))
 
 
-def case_parts(result: CaseResult) -> tuple[Json, Laid, Laid]:
+def case_parts(view: RunView, position: int, result: CaseResult) -> tuple[Json, Laid, Laid]:
     """Return a case as a table row, its question, and its attempts."""
-    laid = case_view(result, most=MOST_TEXT)
-    for attempt in laid["attempts"]:
+    laid = case_view(asked_result(view.run, result), most=MOST_TEXT)
+    add_verdicts(view.run, result, laid["attempts"])
+    add_prompts(view, result, laid["attempts"][:MOST_PROMPTED], most=MOST_TEXT)
+    for attempt, item in zip(laid["attempts"], result.attempts, strict=True):
         for score in attempt["scores"]:
             score["detail"] = _cut(score["detail"], MOST_DETAIL)
+        attempt["steps"] = [_step(step) for step in trace_of(item.attempt, most=MOST_TEXT)]
+        _add_trees(attempt["turns"])
+        del attempt["rounds"]
+        attempt["files"] = [file["name"] for file in attempt["files"]]
+    _add_trees(laid["messages"])
+    for name in ("references", "context"):
+        laid[name] = [with_tree(text) for text in laid[name]]
     question = {name: laid[name] for name in _QUESTION_KEYS}
     came = {"attempts": laid["attempts"], "buckets": laid["buckets"]}
-    case, folded = result.case, result.folded
-    first = result.attempts[0].attempt.output if result.attempts else ""
+    listed = listed_result(view.run, position, result)
     row = [
-        case.id,
-        folded.status.value,
-        folded.value,
-        case.full_score,
-        folded.low,
-        folded.high,
-        {name: tag_object(values) for name, values in case.tags.items()},
-        _start(case.prompt),
-        _start(first),
+        listed.id,
+        listed.status,
+        listed.value,
+        listed.full,
+        listed.low,
+        listed.high,
+        listed.tags,
+        _start(listed.question),
+        _start(listed.answer),
+        _start(listed.reason),
+        listed.tokens,
+        listed.seconds,
+        listed.attempts,
     ]
     return row, question, came
 
 
+def _add_trees(messages: Iterable[Laid]) -> None:
+    for message in messages:
+        message["text"] = with_tree(message["text"])
+        for call in message["calls"]:
+            call["arguments"] = with_tree(call["arguments"])
+
+
+def _step(step: Laid) -> Laid:
+    """Return a step of an agent with its texts rendered."""
+    output = step["output"] if step["kind"] == "code" else with_tree(step["output"])
+    return {**step, "input": with_tree(step["input"], step["language"]), "output": output}
+
+
 def written(value: Json) -> str:
-    """Write a value as JSON that is safe inside HTML, with unsafe characters made visible."""
-    text = json.dumps(
+    """Write a value as JSON, with hidden characters made visible."""
+    return json.dumps(
         _small(clean(value, visible)), ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def data_block(name: str, text: str) -> str:
-    """Return a script element with JSON from ``written``."""
-    return f'<script type="application/json" id="{name}">{text}</script>\n'
+    """Return a script element with compressed JSON, which no browser runs."""
+    packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
+    return f'<script type="application/octet-stream" id="{name}">{packed}</script>\n'
 
 
 def _cut(pieces: Iterable[Laid], most: int) -> list[Laid]:

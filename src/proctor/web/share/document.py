@@ -10,25 +10,29 @@ from html import escape
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast, get_args
+from typing import BinaryIO, cast
 
 from proctor.contracts.report import RunView
 from proctor.core.suite import Json
 from proctor.engine.compare.as_json import compared_object
 from proctor.engine.compare.comparing import CompareSettings, compare
+from proctor.engine.compare.results import Compared
 from proctor.engine.compare.wording import Language
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.reports.reasons import one_line
-from proctor.reports.structured import to_object
 from proctor.store.store import Store
 from proctor.version import __version__
-from proctor.web.share.data import Blocks, Questions, case_parts, written
+from proctor.web.share.data import Blocks, Questions, case_parts, data_block, written
+from proctor.web.share.heads import LANGUAGES, TENTHS, compare_heads, run_head, shared_tags
 
-LANGUAGES: tuple[Language, ...] = get_args(Language)
 MOST_RUNS = 4
 MOST_BYTES = 256 * 1024 * 1024
 """Above this size browsers cannot open the page well."""
+_STYLES = (
+    *(f"static/{name}.css" for name in ("style", "lists", "details", "compare")),
+    "share/page.css",
+)
 MANY_BYTES = 48 * 1024 * 1024
 """Above this size a page takes seconds to open, and a notice says so."""
 
@@ -52,25 +56,52 @@ def write_page(
     if not 1 <= len(references) <= MOST_RUNS:
         raise UsageError(f"expected 1 to {MOST_RUNS} runs to share, not {len(references)}")
     views = [view_of(store, reference) for reference in references]
-    compared = {}
-    if len(views) > 1:
-        comparison = compare(
-            store, [view.run.id for view in views], CompareSettings(force=settings.force)
-        )
-        compared = {name: compared_object(comparison, name) for name in LANGUAGES}
+    compared = _compared(store, views, settings)
     writer = _PageWriter(file)
     writer.write(_opening(views, _language(settings.language, views)))
     questions = Questions()
     heads: list[Json] = []
     for number, view in enumerate(views):
-        rows = _put_cases(writer, view, number, questions, settings.limit)
-        heads.append({**to_object(view), "rows": rows, "language": view.suite.language})
+        rows, counts = _put_cases(writer, view, number, questions, settings.limit)
+        heads.append({**run_head(view, number, counts), "rows": rows})
     for block in questions.blocks.rest():
         writer.write(block)
     count = sum(len(head["rows"]) for head in heads)
     _put_heads(writer, heads, compared)
     writer.write(_closing())
     return count
+
+
+def _compared(store: Store, views: Sequence[RunView], settings: ShareSettings) -> Json:
+    """Return every ordered pair of runs, in every language; nothing for a single run."""
+    if len(views) < 2:
+        return {}
+    ids = [view.run.id for view in views]
+    tags = shared_tags(views)
+    force = settings.force
+    ways = [
+        (
+            compare(store, order, CompareSettings(force=force)),
+            # Rows by tag are adjusted for each other, and do not widen the interval of the whole.
+            compare(store, order, CompareSettings(force=force, by=tags)) if tags else None,
+        )
+        for order in (ids, ids[::-1])
+    ]
+    found = {}
+    for name in LANGUAGES:
+        both = compared_object(ways[0][0], name)
+        both["pairs"] = [pair for whole, by_tag in ways for pair in _pairs(whole, by_tag, name)]
+        found[name] = compare_heads(views, both, name)
+    return found
+
+
+def _pairs(whole: Compared, by_tag: Compared | None, language: Language) -> list[Json]:
+    """Return the pairs of runs, with their differences by tag."""
+    pairs: list[Json] = compared_object(whole, language)["pairs"]
+    if by_tag is None:
+        return pairs
+    tagged = compared_object(by_tag, language)["pairs"]
+    return [{**pair, "groups": other["groups"]} for pair, other in zip(pairs, tagged, strict=True)]
 
 
 class _PageWriter:
@@ -93,33 +124,34 @@ class _PageWriter:
 
 def _put_cases(
     writer: _PageWriter, view: RunView, number: int, questions: Questions, limit: int | None
-) -> list[str]:
-    """Write the cases of a run, and return their table rows."""
+) -> tuple[list[str], list[int]]:
+    """Write the cases of a run; return their table rows, and how many reached each tenth."""
     blocks = Blocks(f"came-{number}")
     rows = []
-    for result in islice(view.results(), limit):
-        row, question, came = case_parts(result)
+    counts = [0] * TENTHS
+    for position, result in enumerate(islice(view.results(), limit)):
+        row, question, came = case_parts(view, position, result)
         at, finished = questions.add(written(question))
         for block in (*finished, *blocks.add(written(came))):
             writer.write(block)
         rows.append(f"[{written(row)[1:-1]},{at}]")
+        if (value := result.folded.value) is not None and result.case.full_score > 0:
+            share = value / result.case.full_score
+            counts[min(TENTHS - 1, max(0, int(TENTHS * share + 1e-9)))] += 1
     for block in blocks.rest():
         writer.write(block)
-    return rows
+    return rows, counts
 
 
 def _put_heads(writer: _PageWriter, heads: Sequence[Json], compared: Json) -> None:
     """Write the head data: totals, rows, comparison and texts."""
-    writer.write('<script type="application/json" id="head">{"runs":[')
-    for number, head in enumerate(heads):
-        rows = head.pop("rows")
-        writer.write(("," if number else "") + written(head)[:-1] + ',"rows":[')
-        for place in range(0, len(rows), 1000):
-            writer.write(("," if place else "") + ",".join(rows[place : place + 1000]))
-        writer.write("]}")
     words = {name: {**_web_words(name), **_own_words()[name]} for name in LANGUAGES}
     more = {"compared": compared, "words": words, "version": __version__}
-    writer.write("]," + written(more)[1:] + "</script>\n")
+    runs = []
+    for head in heads:
+        rows = head.pop("rows")
+        runs.append(f'{written(head)[:-1]},"rows":[{",".join(rows)}]}}')
+    writer.write(data_block("head", f'{{"runs":[{",".join(runs)}],{written(more)[1:]}'))
 
 
 def _opening(views: Sequence[RunView], language: str) -> str:
@@ -131,14 +163,15 @@ def _opening(views: Sequence[RunView], language: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
-        '<header class="top"></header>\n<main id="main">\n'
+        '<header class="top full"></header>\n<main id="main" class="full">\n'
         f"<h1>{escape(title)}</h1>\n<noscript><p>{escape(words['no_script'])}</p></noscript>\n"
+        f'<p id="old" hidden>{escape(words["old_browser"])}</p>\n'
         "</main>\n"
     )
 
 
 def _closing() -> str:
-    return f"<script>{_script()}</script>\n</body>\n</html>\n"
+    return f'<script type="module">{_script()}</script>\n</body>\n</html>\n'
 
 
 @cache
@@ -146,7 +179,7 @@ def _policy() -> str:
     """Return a policy that allows only this page's own script and style, by their hashes."""
     return (
         f"default-src 'none'; script-src {_hashed(_script())}; style-src {_hashed(_style())};"
-        " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+        " img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     )
 
 
@@ -161,7 +194,7 @@ def _style() -> str:
 
 def _styles() -> Iterator[str]:
     web = files("proctor.web")
-    for name in ("static/style.css", "static/details.css", "share/page.css"):
+    for name in _STYLES:
         yield web.joinpath(name).read_text(encoding="utf-8")
 
 
@@ -169,7 +202,7 @@ def _styles() -> Iterator[str]:
 def _script() -> str:
     return "".join(
         files("proctor.web.share").joinpath(name).read_text(encoding="utf-8")
-        for name in ("making.js", "lists.js", "cases.js", "page.js")
+        for name in ("making.js", "lists.js", "attempts.js", "cases.js", "compared.js", "page.js")
     )
 
 
@@ -179,7 +212,7 @@ def _own_words() -> dict[str, dict[str, str]]:
     texts = json.loads(text)
     return {
         language: {f"share.{key}": word for key, word in texts[language].items()}
-        | {"no_script": texts[language]["no_script"]}
+        | {name: texts[language][name] for name in ("no_script", "old_browser")}
         for language in LANGUAGES
     }
 

@@ -1,17 +1,19 @@
 // Lists of cases: filtered, sorted, a page at a time; all of it stands in the address.
+const FAILED = "failed";
+const isFailed = (one) => one.status !== "shown" && one.value !== null && one.value < one.full - NEAR;
+const isOf = (one, status) => !status || (status === FAILED ? isFailed(one) : one.status === status);
+
 function filters(state, choices) {
   const change = (name) => (event) => go({ [name]: event.target.value, page: "" }, true);
-  const options = (name, entries) =>
-    entries.map(([value, words]) => make("option", { value, selected: state[name] === value }, words));
+  const options = (name, entries) => entries.map(([value, words]) => make("option", { value, selected: state[name] === value }, words));
   const chooser = (name, label, entries) =>
-    make("label", {}, label, " ",
-      make("select", { name, onchange: change(name) }, make("option", { value: "" }, t("any")), options(name, entries)));
+    make("label", make("span.hidden", label), make("select", { name, "aria-label": label, onchange: change(name) }, make("option", { value: "" }, `${label}: ${t("any")}`), options(name, entries)));
   return make("div", { class: "filters", role: "search" },
-    make("label", { class: "grow" }, t("search"), " ",
+    make("label.grow", make("span.hidden", t("search")),
       make("input", { type: "search", name: "q", value: state.q, placeholder: t("share.search_hint"), oninput: searchSoon })),
     choices.map(([name, label, entries]) => (entries.length ? chooser(name, label, entries) : null)),
-    state.q || choices.some(([name]) => state[name])
-      ? make("a", { href: address({ q: "", page: "", ...Object.fromEntries(choices.map(([name]) => [name, ""])) }) }, t("clear"))
+    state.q || state.status || choices.some(([name]) => state[name])
+      ? make("a", { href: address({ q: "", page: "", status: "", ...Object.fromEntries(choices.map(([name]) => [name, ""])) }) }, t("clear"))
       : null,
   );
 }
@@ -21,6 +23,11 @@ function searchSoon(event) {
   const text = event.target.value;
   clearTimeout(waiting);
   waiting = setTimeout(() => go({ q: text, page: "" }, true), 150);
+}
+
+function chips(label, entries) {
+  return make("ul", { class: "chips", "aria-label": label }, entries.map(([words, count, kind, changes, current]) =>
+    make("li", make("a", { class: `chip ${kind}`, href: address({ ...changes, page: "" }), "aria-current": current ? "true" : null }, `${words} `, make("b", number(count))))));
 }
 
 function tagChoices(cases) {
@@ -36,8 +43,9 @@ function tagChoices(cases) {
     values.size > 60 ? [] : [...values].sort().map((part) => [JSON.stringify([name, part]), `${name}: ${part}`]));
 }
 
+const wordsOf = (state) => (state.q ?? "").trim().toLowerCase();
 function holds(state) {
-  const words = (state.q ?? "").toLowerCase();
+  const words = wordsOf(state);
   let tag = null;
   try {
     tag = state.tag ? JSON.parse(state.tag) : null;
@@ -45,15 +53,27 @@ function holds(state) {
     tag = null;
   }
   return (one) =>
-    (!state.status || one.status === state.status) &&
+    isOf(one, state.status) &&
     (!tag || listed(one.tags[tag[0]]).includes(tag[1])) &&
-    (!words || haystack(one).includes(words));
+    (!words || (one.text ?? "").toLowerCase().includes(words));
 }
 
+// Where the words stand, for a row that does not show them.
+function snippet(one, words) {
+  if (!words || [one.id, one.question, one.answer, one.reason].some((text) => text.toLowerCase().includes(words))) return null;
+  const at = (one.text ?? "").toLowerCase().indexOf(words);
+  if (at < 0) return null;
+  const text = `…${one.text.slice(Math.max(0, at - 60), at + words.length + 60).replace(/\s+/g, " ")}…`;
+  return make("div.faint.snippet", marked(text, words.replace(/\s+/g, " ")));
+}
+
+const compared = (one, two) => (one < two ? -1 : one > two ? 1 : 0);
 const ORDERS = {
-  id: (one, two) => (one.id < two.id ? -1 : one.id > two.id ? 1 : 0),
+  id: (one, two) => compared(one.id, two.id),
   value: (one, two) => (one.value ?? -Infinity) - (two.value ?? -Infinity) || 0,
-  status: (one, two) => (one.status < two.status ? -1 : one.status > two.status ? 1 : 0),
+  reason: (one, two) => compared(one.reason, two.reason),
+  tokens: (one, two) => (one.tokens ?? -1) - (two.tokens ?? -1),
+  seconds: (one, two) => (one.seconds ?? -1) - (two.seconds ?? -1),
   change: (one, two) => one.order - two.order || Math.abs(two.by) - Math.abs(one.by),
 };
 
@@ -64,8 +84,7 @@ function sorted(cases, state, natural = "") {
 }
 
 function column(state, name, key, kind, natural = "") {
-  const now = state.sort || natural;
-  const again = now === key;
+  const again = (state.sort || natural) === key;
   const turned = again ? (state.down ? { sort: "", down: "" } : { sort: key, down: "1" }) : { sort: key, down: "" };
   return { name, kind, sorted: again, down: !!state.down, sort: () => go({ ...turned, page: "" }, true) };
 }
@@ -75,120 +94,44 @@ function paged(cases, state) {
   const page = Math.min(pages - 1, Math.max(0, Math.floor(Number(state.page) || 0)));
   const from = page * SIZE;
   const shown = cases.slice(from, from + SIZE);
-  const words = cases.length
-    ? t("share.shown", { from: from + 1, to: from + shown.length, count: cases.length })
-    : t("no_cases");
+  const words = cases.length ? t("share.shown", { from: from + 1, to: from + shown.length, count: number(cases.length, 7) }) : t("no_cases");
   const step = (by, word, rel) =>
     make("button", { type: "button", class: rel, disabled: page + by < 0 || page + by >= pages, onclick: () => go({ page: page + by || "" }) }, word);
   return {
     shown,
-    count: make("p", { class: "count", role: "status" }, words),
-    steps: pages > 1 ? make("p", { class: "paging" }, step(-1, t("share.previous_page"), "prev"), step(1, t("next_page"), "next"), `${page + 1} / ${pages}`) : null,
+    count: make("span", { class: "listed", role: "status" }, words),
+    steps: pages > 1 ? make("p.paging", step(-1, t("share.previous_page"), "prev"), step(1, t("next_page"), "next"), `${page + 1} / ${pages}`) : null,
   };
 }
 
-const worth = (one) =>
-  one.value === null && one.high > one.low
-    ? make("span", { class: "faint" }, `${number(one.low)}…${number(one.high)}`)
-    : number(one.value);
-
-function chosenCases(run, state) {
-  return sorted(run.cases.filter(holds(state)), state);
-}
+const chosenCases = (run, state) => sorted(run.cases.filter(holds(state)), state);
 
 function caseList(run, state) {
-  const found = chosenCases(run, state);
-  const { shown, count, steps } = paged(found, state);
-  const statuses = [...new Set(run.cases.map((one) => one.status))].sort();
+  const { shown, count, steps } = paged(chosenCases(run, state), state);
+  const words = wordsOf(state);
+  const counted = [["", "all", ""], [FAILED, "failed", "bad"], ["unscored", "unscored", "none"], ["unanswered", "unanswered", "warn"], ["error", "error", "bad"]]
+    .map(([status, word, kind]) => [t(`kind.${word}`), run.cases.filter((one) => isOf(one, status)).length, kind, { status }, state.status === status])
+    .filter(([, many, , { status }, current]) => many || current || !status || status === FAILED);
   const columns = [
-    column(state, t("case"), "id", "text"),
-    column(state, t("value"), "value", ""),
-    { name: t("full"), kind: "" },
-    column(state, t("status"), "status", "text"),
-    { name: t("question"), kind: "quote" },
-    { name: t("tags"), kind: "text" },
+    column(state, t("score"), "value", "text score"),
+    column(state, t("case"), "id", "text id"),
+    { name: t("column.question"), kind: "text block long" },
+    { name: t("column.answer"), kind: "text block long" },
+    column(state, t("column.reason"), "reason", "text block why"),
+    { ...column(state, t("column.tokens"), "tokens", ""), label: t("column.tokens") },
+    { ...column(state, t("column.seconds"), "seconds", ""), label: t("column.seconds") },
   ];
+  const two = (text) => make("div.two", marked(text, words));
   const rows = shown.map((one) => [
-    make("a", { href: address({ view: "case", run: run.place, case: one.id }) }, one.id),
-    worth(one), number(one.full), statusMark(one.status), one.question, tagMarks(one.tags),
+    [pill(one.status, one.value, one.full), one.attempts > 1 ? make("small", ` ×${one.attempts}`) : null,
+      one.value === null && one.high > one.low ? [make("br"), make("small", `${number(one.low)}…${number(one.high)}`)] : null],
+    make("a", { href: address({ view: "case", run: run.place, case: one.id }) }, marked(one.id, words)),
+    [two(one.question), snippet(one, words)], two(one.answer || "∅"), two(one.reason), number(one.tokens, 6), span(one.seconds),
   ]);
-  return make("section", { "aria-label": t("cases") },
-    make("h2", {}, t("cases")),
-    filters(state, [
-      ["status", t("status"), statuses.map((word) => [word, t(`status_${word}`)])],
-      ["tag", t("share.tag"), (run.tagChoices ??= tagChoices(run.cases))],
-    ]),
-    count,
-    shown.length ? table(columns, rows, { class: "cases" }) : null,
+  return make("section", { class: "list", "aria-label": t("cases") },
+    make("h2.hidden", t("cases")),
+    make("div.bar", chips(t("status"), counted),
+      filters(state, [["tag", t("share.tag"), (run.tagChoices ??= tagChoices(run.cases))]]), count),
+    shown.length ? table(columns, rows, { class: "sheet cases" }) : make("p", t("no_cases")),
     steps);
 }
-
-// Two runs: what changed comes first.
-function pairOf(state) {
-  const [first, second] = (state.pair || "0-1").split("-").map(Number);
-  return [runs[first] ?? runs[0], runs[second] ?? runs[1]];
-}
-
-function pairedCases(first, second) {
-  const key = `${first.place}-${second.place}`;
-  pairedCases.known ??= new Map();
-  if (!pairedCases.known.has(key)) {
-    pairedCases.known.set(key, first.cases.map((one) => {
-      const other = second.byId.get(one.id);
-      const kind = kindOf(one, other);
-      const by = kind ? rateOf(other) - rateOf(one) : 0;
-      return { ...one, other, kind, by, flip: isFlip(one, other), order: KINDS.indexOf(kind) };
-    }));
-  }
-  return pairedCases.known.get(key);
-}
-
-function chosenPairs(state) {
-  const [first, second] = pairOf(state);
-  const test = holds({ ...state, status: "" });
-  const wanted = (one) =>
-    (!state.kind || (state.kind === "flips" ? one.flip : one.kind === state.kind)) &&
-    (test(one) || (one.other && !state.tag && state.q && haystack(one.other).includes(state.q.toLowerCase())));
-  return sorted(pairedCases(first, second).filter(wanted), state, "change");
-}
-
-function pairList(state) {
-  const [first, second] = pairOf(state);
-  const { shown, count, steps } = paged(chosenPairs(state), state);
-  const columns = [
-    column(state, t("case"), "id", "text"),
-    column(state, t("share.change"), "change", "text", "change"),
-    ...runs.map((run) => ({ name: run.run.name, kind: "" })),
-    { name: t("compare.difference"), kind: "" },
-    { name: t("question"), kind: "quote" },
-  ];
-  const rows = shown.map((one) => [
-    make("a", { href: address({ view: "both", case: one.id }) }, one.id),
-    one.kind ? make("span", { class: one.kind === "better" ? "good" : one.kind === "worse" ? "bad" : "" }, t(`compare.${one.kind}`)) : t("compare.left_out"),
-    ...runs.map((run) => {
-      const there = run.byId.get(one.id);
-      return there ? worth(there) : "–";
-    }),
-    one.kind ? make("span", { class: one.by > NEAR ? "good" : one.by < -NEAR ? "bad" : "" }, signed(one.by)) : "–",
-    one.question,
-  ]);
-  const pairs = [];
-  for (const one of runs) for (const two of runs.slice(one.place + 1)) pairs.push([`${one.place}-${two.place}`, `${one.run.name} → ${two.run.name}`]);
-  const kinds = [["flips", t("share.flips")], ...KINDS.slice(0, 4).map((kind) => [kind, t(`compare.${kind}`)])];
-  return make("section", { "aria-label": t("compare.changes") },
-    make("h2", {}, t("compare.changes")),
-    filters(state, [
-      ["kind", t("share.change"), kinds],
-      ["tag", t("share.tag"), (first.tagChoices ??= tagChoices(first.cases))],
-      ...(pairs.length > 1 ? [["pair", t("share.pair"), pairs]] : []),
-    ]),
-    make("p", { class: "faint" }, `${first.run.name} → ${second.run.name}`),
-    count,
-    shown.length ? table(columns, rows, { class: "cases" }) : null,
-    steps);
-}
-
-const signed = (share) => {
-  const text = (100 * share).toFixed(1);
-  return share > 0 ? `+${text}` : text.replace("-", "−");
-};
