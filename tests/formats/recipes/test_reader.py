@@ -1,6 +1,7 @@
 """Every recipe on rows in its schema: answers on file, right and wrong, by the real command."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,17 @@ from typing import Any
 import pytest
 
 from formats.recipes.written_rows import ROWS, Reply
-from proctor.core.suite import ToolCall
+from proctor.contracts.scorer import ScoreContext
+from proctor.core.attempt import Attempt
+from proctor.core.suite import Message, ToolCall
 from proctor.engine.run.recipes import recipe_names, recipe_path
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.recipes import rows as recipe_row_files
 from proctor.formats.recipes.reader import Recipes
 from proctor.formats.recipes.recipe import read_recipe
 from proctor.formats.recipes.row_values import UnusableRow, row_values
+from proctor.registry import build
+from proctor.testing import try_scorer
 from proctor.testing.replies import Answer
 from proctor.testing.server import FakeServer
 
@@ -85,6 +90,37 @@ def test_programs(name: str, proctor: str, tmp_path: Path) -> None:
     assert rate(proctor, name, data, written.wrong) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "accepted"),
+    [
+        ({"items": [{"name": "tea", "count": 1}], "to": {"name": "Ada"}}, True),
+        ({"items": [{"name": "Tea"}], "to": {"name": "Ada", "town": "Rome"}, "notes": []}, True),
+        ({"items": [{"name": "milk"}], "to": {"name": "Ada"}}, False),
+        ({"items": [{"count": 1}], "to": {"name": "Ada"}}, False),
+        ({"items": [{"name": "tea"}] * 2, "to": {"name": "Ada"}}, False),
+        ({"items": [], "to": {"name": "Ada"}}, False),
+        ({"items": [{"name": "tea"}], "to": {"name": "Ada", "street": "x"}}, False),
+        ({"items": [{"name": "tea"}], "to": {"name": ["Ada"]}}, False),
+        ({"items": [{"name": "tea"}], "to": {"name": "Ada"}, "notes": ["later"]}, False),
+    ],
+)
+def test_values_that_are_accepted_within_objects(
+    arguments: dict[str, Any], accepted: bool, tmp_path: Path
+) -> None:
+    data = lines(tmp_path / "rows.jsonl", ROWS["bfcl"].rows[1:])
+    (case,) = suite_of("bfcl", data).cases
+    calls = (ToolCall(name="order", arguments=arguments),)
+    attempt = Attempt(
+        case_id=case.id,
+        index=0,
+        messages=(Message(role="assistant", content="", tool_calls=calls),),
+    )
+    score = try_scorer(
+        build("scorer", case.criteria[0].scorer), ScoreContext(case=case, attempt=attempt)
+    )
+    assert score.points == float(accepted), score.reason
+
+
 @pytest.mark.parametrize("name", ["gsm8k", "bfcl", "simpleqa"])
 def test_a_scripted_model(name: str, proctor: str, tmp_path: Path) -> None:
     written = ROWS[name]
@@ -111,6 +147,18 @@ def test_what_a_recipe_says(name: str) -> None:
     assert set(recipe.columns) <= set(ROWS[name].rows[0])
     assert (recipe.hub is None) is bool(recipe.url)
     assert not recipe.tried
+
+
+# No commit of these is named in a public source; a run tells which one it fetched.
+NOT_PINNED = {"bbh": "refs/convert/parquet", "cmmlu": None}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_revision_is_pinned(name: str) -> None:
+    hub = read_recipe(path_of(name)).hub
+    if hub is not None:
+        pinned = re.fullmatch("[0-9a-f]{40}", hub.revision or "") is not None
+        assert pinned or hub.revision == NOT_PINNED[name]
 
 
 def test_a_row_without_a_column_is_named(tmp_path: Path) -> None:

@@ -157,8 +157,18 @@ ROWS: dict[str, Written] = {
                  "type": "dict", "required": ["city"], "properties": {
                      "city": {"type": "string"}, "days": {"type": "float"}}}}],
              "ground_truth": [{"weather.get": {"city": ["Rome", "Roma"], "days": [1, ""]}}]},
+            {"id": "live_multiple_1", "question": [[{"role": "user", "content": "Tea for Ada?"}]],
+             "function": [{"name": "order", "description": "d", "parameters": {
+                 "type": "dict", "properties": {"items": {"type": "array", "items": {"type": "dict"}},
+                                                "to": {"type": "dict"}, "notes": {"type": "array"}}}}],
+             "ground_truth": [{"order": {
+                 "items": [[{"name": ["tea", "Tea"], "count": [1, ""]}]],
+                 "to": [{"name": ["Ada"], "town": ["", "Rome"]}], "notes": ["", [], ["soon"]]}}]},
         ),
-        ([{"name": "weather_get", "arguments": {"city": "Roma"}}],),
-        ([{"name": "weather_get", "arguments": {"city": "Roma", "unit": "C"}}],),
+        ([{"name": "weather_get", "arguments": {"city": "Roma"}}],
+         [{"name": "order", "arguments": {"items": [{"name": "Tea"}], "to": {"name": "Ada"},
+                                          "notes": ["soon"]}}]),
+        ([{"name": "weather_get", "arguments": {"city": "Roma", "unit": "C"}}],
+         [{"name": "order", "arguments": {"items": [{"name": ["tea", "Tea"]}], "to": {"name": "Ada"}}}]),
     ),
 }  # fmt: skip

@@ -164,14 +164,46 @@ def _wanted_calls(parts: Row, row: Row) -> list[dict[str, Json]]:
     ]
 
 
-def _accepted(arguments: Mapping[str, Sequence[Json]]) -> dict[str, Json]:
-    """Return the schema of accepted arguments; an empty text says that one may be left out."""
+def _accepted(arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the schema of accepted arguments; an empty text says that one may be left out.
+
+    Each argument has a list of accepted values, and so has each entry of an object among them.
+    """
     return {
         "type": "object",
-        "properties": {name: {"enum": list(values)} for name, values in arguments.items()},
-        "required": [name for name, values in arguments.items() if "" not in values],
+        "properties": {name: _one_of(values) for name, values in arguments.items()},
+        "required": [name for name, values in arguments.items() if "" not in _listed(values)],
         "additionalProperties": False,
     }
+
+
+def _listed(values: Json) -> Sequence[Json]:
+    return values if isinstance(values, list) else [values]
+
+
+def _one_of(values: Json) -> dict[str, Json]:
+    if not _has_object(values):
+        return {"enum": list(_listed(values))}
+    return {"anyOf": [_accepted_value(value) for value in _listed(values)]}
+
+
+def _has_object(value: Json) -> bool:
+    if isinstance(value, list):
+        return any(_has_object(entry) for entry in value)
+    return isinstance(value, dict)
+
+
+def _accepted_value(value: Json) -> dict[str, Json]:
+    if isinstance(value, dict):
+        return _accepted(value)
+    if isinstance(value, list) and _has_object(value):
+        return {
+            "type": "array",
+            "prefixItems": [_accepted_value(entry) for entry in value],
+            "minItems": len(value),
+            "maxItems": len(value),
+        }
+    return {"const": value}
 
 
 def _tool_name(name: str) -> str:
