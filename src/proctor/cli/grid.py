@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import json_option, store_option
+from proctor.cli.options import json_option, store_option, texts_option
 
 
 @click.command()
@@ -32,6 +32,7 @@ from proctor.cli.options import json_option, store_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file.")
 @store_option
 @json_option
+@texts_option
 def grid(runs: tuple[str, ...], **options: Any) -> None:
     """Show the cases of RUNs with what every candidate answered, and its marks.
 
@@ -81,7 +82,8 @@ def _written(summary: Any, rows: Any, form: str, options: dict[str, Any]) -> str
     from proctor.reports import grid as report
 
     if form == "json":
-        return json.dumps(report.grid_object(summary, rows), ensure_ascii=False, indent=2) + "\n"
+        whole = report.grid_object(summary, rows, texts=options["texts"])
+        return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
     if form == "csv":
         return report.csv_grid(summary.runs, rows)
     if form == "md":

@@ -27,6 +27,8 @@ MAX_VALUES = 2_000_000
 MAX_ALIASED = 100_000
 MAX_ALIASED_TEXT = 32 * 1024 * 1024
 MAX_TWICE = 500
+MAX_PURE = 200_000
+"""Characters of a file that is read a second time, by the slower parser."""
 
 
 def read_yaml(path: Path) -> Document:
@@ -57,25 +59,56 @@ class _YamlBuilder:
 
     def build(self) -> Document:
         """Read all events of the one document."""
-        from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
 
-        documents = 0
-        reader = YAML(typ="safe", pure=False)
         try:
-            for event in reader.parse(io.StringIO(self.text)):
-                kind = type(event).__name__
-                if kind == "DocumentStartEvent":
-                    documents += 1
-                    if documents > 1:
-                        raise self._error(event, "a second YAML document; one file holds one")
-                self._take(kind, event)
+            self._take_all(pure=False)
         except YAMLError as error:
-            raise self._syntax(error) from None
+            if "unexpected ':'" not in str(error) or len(self.text) > MAX_PURE:
+                raise self._syntax(error) from None
+            return self._otherwise(error)
         document = self._document()
         if self.root is None:
             raise file_error(self.path, "the file is empty", 1, 1)
         return document
+
+    def _otherwise(self, first: Exception) -> Document:
+        """Read with the parser in Python, since the other takes no ``[openai:name]``.
+
+        It follows YAML 1.1, in which a colon within brackets ends a word.
+        """
+        from ruamel.yaml.error import YAMLError
+
+        again = _YamlBuilder(self.path, self.text)
+        try:
+            again._take_all(pure=True)
+        except YAMLError as error:
+            raise self._syntax(error) from None
+        except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
+            raise self._syntax(first) from None
+        return again._document()
+
+    def _take_all(self, *, pure: bool) -> None:
+        from ruamel.yaml import YAML
+
+        documents = 0
+        for event in YAML(typ="safe", pure=pure).parse(io.StringIO(self.text)):
+            kind = type(event).__name__
+            if kind == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    raise self._error(event, "a second YAML document; one file holds one")
+            if pure and kind == "ScalarEvent":
+                self._colon(event)
+            self._take(kind, event)
+
+    def _colon(self, event: Any) -> None:
+        """Refuse ``{contains:Paris}``, which would be a key of this name without a value."""
+        if event.style in (None, "") and ":" in event.value and self._is_key():
+            line = self.lines[event.end_mark.line][event.end_mark.column :]
+            if not line.lstrip().startswith(":"):
+                message = f"{event.value!r} is a key without a value"
+                raise self._error(event, message, "write a space after the colon")
 
     def _document(self) -> Document:
         return Document(

@@ -184,8 +184,13 @@ def _safe(text: str) -> str:
     return "\n".join(one_line(line) for line in text.split("\n"))
 
 
-def grid_object(grid: RunGrid, rows: Iterable[GridRow] | None = None) -> dict[str, Json]:
-    """Make the object that ``grid --json`` prints; without rows, the summary alone."""
+def grid_object(
+    grid: RunGrid, rows: Iterable[GridRow] | None = None, *, texts: bool = True
+) -> dict[str, Json]:
+    """Make the object that ``grid --json`` prints; without rows, the summary alone.
+
+    Without ``texts``, what suites asked and models answered is left out; all keys stay.
+    """
     data: dict[str, Json] = {
         "prompts": grid.prompts,
         "models": grid.models,
@@ -210,24 +215,24 @@ def grid_object(grid: RunGrid, rows: Iterable[GridRow] | None = None) -> dict[st
         data["cases"] = [
             {
                 "id": row.case,
-                "question": row.question,
-                "references": list(row.references),
+                "question": row.question if texts else None,
+                "references": list(row.references) if texts else [],
                 "differs": row.differs,
-                "outputs": [_entry_object(entry) for entry in row.entries],
+                "outputs": [_entry_object(entry, texts=texts) for entry in row.entries],
             }
             for row in rows
         ]
     return data
 
 
-def _entry_object(entry: GridEntry | None) -> Json:
+def _entry_object(entry: GridEntry | None, *, texts: bool) -> Json:
     if entry is None:
         return None
     return {
         "value": entry.value,
         "full": entry.full,
         "status": entry.status,
-        "output": entry.output,
+        "output": entry.output if texts else None,
         "attempts": entry.attempts,
     }
 
