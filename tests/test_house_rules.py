@@ -48,6 +48,21 @@ IN_SANDBOXES = {
     "confined",
     "function_call",
 }
+# Names that say how a value came about, and not what it is.
+PRIVATE_VOCABULARY = {"found", "made", "known", "said", "asked", "held", "given"}
+# Where such a name is a key that others read: of the JSON API, of files and tables, of a verdict.
+INTERFACES = {
+    "src/proctor/core/comparison.py: asked",
+    "src/proctor/engine/transfer/rows.py: asked",
+    "src/proctor/origins/askbench/dialogue.py: given",
+    "src/proctor/testing/server.py: said",
+    "src/proctor/web/pages/case_models.py: asked",
+    "src/proctor/web/pages/compare.py: asked",
+    "src/proctor/web/pages/found.py: found",
+    "src/proctor/web/pages/run.py: asked",
+}
+# Where plugins are called: by what their contract has, never by what they happen to have.
+BY_CONTRACT = ("engine", "contracts", "judging", "measures", "dialogues")
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
 # A path of the machine it was written on. /tmp is everywhere: programs in tests may name it.
 MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
@@ -158,6 +173,78 @@ def test_long_files_say_why() -> None:
 
 def test_no_file_is_called_by_a_name_that_says_nothing() -> None:
     assert [path for path in SOURCES + TESTS if path.stem in FORBIDDEN] == []
+
+
+def names_bound_in(tree: ast.Module) -> set[str]:
+    """Return every name that a module binds: variables, arguments, attributes, definitions."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["found = 1", "def work(known): ...", "def _asked(): ...", "class Given: ...",
+     "self.made = 1", "[said for said in ()]", "(held := 1)", "KNOWN: int = 1"],
+)  # fmt: skip
+def test_a_private_word_is_seen_wherever_it_is_bound(source: str) -> None:
+    assert private_words(ast.parse(source))
+    assert not private_words(ast.parse("known_keys = lookup.found('given')"))
+
+
+def private_words(tree: ast.Module) -> set[str]:
+    """Return the names of the private vocabulary that a module binds."""
+    return {name for name in names_bound_in(tree) if name.strip("_").lower() in PRIVATE_VOCABULARY}
+
+
+@pytest.mark.slow
+def test_names_say_what_a_thing_is() -> None:
+    bound = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in SOURCES
+        for name in private_words(parsed(path))
+    }
+    assert bound == INTERFACES
+
+
+def asked_by_name(tree: ast.Module) -> list[int]:
+    """Return the lines where an object is asked whether it has something, by a written name."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (
+            node.func.id == "hasattr"
+            or (
+                node.func.id == "getattr"
+                and len(node.args) == 3
+                and isinstance(node.args[1], ast.Constant)
+            )
+        )
+    ]
+
+
+def test_what_is_called_of_a_plugin_is_on_its_contract() -> None:
+    assert asked_by_name(ast.parse("hasattr(a, 'b')\ngetattr(a, 'b', None)\ngetattr(a, name)")) == [
+        1,
+        2,
+    ]
+    places = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for folder in BY_CONTRACT
+        for path in sorted((ROOT / "src" / "proctor" / folder).rglob("*.py"))
+        for line in asked_by_name(parsed(path))
+    ]
+    assert places == []
 
 
 def test_no_path_of_one_machine_is_written_down() -> None:

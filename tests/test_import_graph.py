@@ -27,7 +27,7 @@ atexit.register(lambda: print(*sys.modules, file=sys.stderr))
 sys.argv = ["proctor", "run", "quiz.yaml", "--answers", "answers.jsonl", "--store", "quiz.db"]
 main()
 """
-MOST_LOADED = 104
+MOST_LOADED = 103
 """Modules that a run of answers on file may load; see docs/decisions/0023-one-tree.md."""
 UNUSED = (
     "proctor.agents", "proctor.engine.agents", "proctor.engine.compare", "proctor.executors",

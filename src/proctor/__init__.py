@@ -16,27 +16,39 @@ if TYPE_CHECKING:
     from proctor.api.plain_scorers import scorer
     from proctor.api.results import RunResult, Store
     from proctor.api.several_runs import Runs
+    from proctor.contracts.agent import Agent, Session, Workspace
     from proctor.contracts.dialect import Dialect, Reading
+    from proctor.contracts.dialogue import Dialogue, DialogueContext
     from proctor.contracts.executor import Executor
     from proctor.contracts.measure import Measure, MeasureSums, SummedMeasure
+    from proctor.contracts.model import Model
+    from proctor.contracts.report import Report, RunView
     from proctor.contracts.sandbox import Sandbox
     from proctor.contracts.scorer import Probe, ScoreContext, Scorer, TextScorer
     from proctor.core.attempt import Attempt
+    from proctor.core.comparison import Comparison
+    from proctor.core.exchange import Reply, Request, Sampling, Usage
     from proctor.core.program import Limits, Program, Ran, Step
-    from proctor.core.run import CaseResult, Measured
+    from proctor.core.rounds import Round
+    from proctor.core.run import AttemptResult, CaseResult, Measured, Run
     from proctor.core.score import Score
     from proctor.core.suite import Case, Criterion, Message, Spec, Suite
     from proctor.errors import ProctorError, SuiteError
 
 __all__ = [
+    "Agent",
     "Attempt",
+    "AttemptResult",
     "AttemptView",
     "Case",
     "CaseResult",
     "CaseView",
     "ComparedRuns",
+    "Comparison",
     "Criterion",
     "Dialect",
+    "Dialogue",
+    "DialogueContext",
     "Executor",
     "GradedOutput",
     "Grader",
@@ -45,17 +57,26 @@ __all__ = [
     "MeasureSums",
     "Measured",
     "Message",
+    "Model",
     "Probe",
     "ProctorError",
     "Program",
     "Ran",
     "Reading",
+    "Reply",
+    "Report",
+    "Request",
+    "Round",
+    "Run",
     "RunResult",
+    "RunView",
     "Runs",
+    "Sampling",
     "Sandbox",
     "Score",
     "ScoreContext",
     "Scorer",
+    "Session",
     "Spec",
     "Step",
     "Store",
@@ -63,6 +84,8 @@ __all__ = [
     "SuiteError",
     "SummedMeasure",
     "TextScorer",
+    "Usage",
+    "Workspace",
     "__version__",
     "aevaluate",
     "aevaluate_all",
@@ -74,41 +97,44 @@ __all__ = [
     "scorer",
 ]
 
-_DOOR = {
-    "AttemptView": "case_views",
-    "CaseView": "case_views",
-    "ComparedRuns": "comparing",
-    "RunResult": "results",
-    "Runs": "several_runs",
-    "Store": "results",
-    "aevaluate": "evaluate",
-    "aevaluate_all": "evaluate",
-    "compare": "comparing",
-    "evaluate": "evaluate",
-    "evaluate_all": "evaluate",
-    "load_suite": "cases",
-    "scorer": "plain_scorers",
+_HOMES = {
+    "api.case_views": "AttemptView CaseView",
+    "api.cases": "load_suite",
+    "api.comparing": "ComparedRuns compare",
+    "api.evaluate": "aevaluate aevaluate_all evaluate evaluate_all",
+    "api.grader": "GradedOutput Grader",
+    "api.plain_scorers": "scorer",
+    "api.results": "RunResult Store",
+    "api.several_runs": "Runs",
+    "contracts.agent": "Agent Session Workspace",
+    "contracts.dialect": "Dialect Reading",
+    "contracts.dialogue": "Dialogue DialogueContext",
+    "contracts.executor": "Executor",
+    "contracts.measure": "Measure MeasureSums SummedMeasure",
+    "contracts.model": "Model",
+    "contracts.report": "Report RunView",
+    "contracts.sandbox": "Sandbox",
+    "contracts.scorer": "Probe ScoreContext Scorer TextScorer",
+    "core.attempt": "Attempt",
+    "core.comparison": "Comparison",
+    "core.exchange": "Reply Request Sampling Usage",
+    "core.program": "Limits Program Ran Step",
+    "core.rounds": "Round",
+    "core.run": "AttemptResult CaseResult Measured Run",
+    "core.score": "Score",
+    "core.suite": "Case Criterion Message Spec Suite",
+    "errors": "ProctorError SuiteError",
 }
-"""The modules of ``proctor.api`` in which names are that programs begin with."""
-_HOMES = (
-    "contracts.scorer", "contracts.dialect", "contracts.measure", "contracts.executor",
-    "contracts.sandbox",
-    "core.suite", "core.score", "core.run", "core.attempt", "core.program", "errors",
-    "api.grader",
-)  # fmt: skip
+"""The public names by the module they are in."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts quickly."""
     if name == "rewards":
         return importlib.import_module("proctor.api.rewards")
-    if name in _DOOR:
-        return vars(importlib.import_module(f"proctor.api.{_DOOR[name]}"))[name]
-    if name in __all__:
-        for home in _HOMES:
-            module = importlib.import_module(f"proctor.{home}")
-            if name in vars(module):
-                return vars(module)[name]
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return vars(importlib.import_module(f"proctor.{home}"))[name]
     raise AttributeError(f"module 'proctor' has no attribute {name!r}")
 
 

@@ -21,3 +21,15 @@ def test_many_at_once_and_how_many_cases_each_criterion_has(tmp_path: Path) -> N
         assert store.labels.criteria("r") == {"y": 2, "x": 1}
         assert [found.points for found in store.labels.of_run("r")] == [1.0, 0.0, 1.0, 0.5, None]
         assert store.labels.add(label("d", "x", 1.0)) == 6
+
+
+def test_a_run_is_reviewed_once_it_has_a_label_or_an_audit(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        assert not store.runs.is_reviewed("r")
+        number = store.labels.add(label("a", "x", 1.0))
+        assert store.runs.is_reviewed("r")
+        assert not store.runs.is_reviewed("other")
+        store.labels.remove(number)
+        assert not store.runs.is_reviewed("r")
+        store.audits.save("r", "judge", 1.0, {})
+        assert store.runs.is_reviewed("r")

@@ -45,7 +45,7 @@ class AcpAgent(CodingAgent):
         ]
 
     @property
-    def found(self) -> str:
+    def program_path(self) -> str:
         return program_of(self.program or next(iter(self._words), ""))
 
     @property
@@ -110,7 +110,7 @@ class AcpSession(TimedSession):
     home: Path = Path()
     proxied: Proxied | None = None
     _process: AgentProcess | None = None
-    _known: str = ""
+    _session_id: str = ""
     _last: int = 0
     _updates: list[Mapping[str, Json]] = field(default_factory=list)
 
@@ -120,7 +120,7 @@ class AcpSession(TimedSession):
             await self._begin()
         self._updates = []
         prompt = [{"type": "text", "text": message}]
-        ended = await self._ask("session/prompt", {"sessionId": self._known, "prompt": prompt})
+        ended = await self._ask("session/prompt", {"sessionId": self._session_id, "prompt": prompt})
         told = self.agent.read(self._updates)
         data: dict[str, Json] = {"steps": told.steps, "reply": told.reply}
         if (reason := ended.get("stopReason")) not in (None, "end_turn"):
@@ -138,7 +138,7 @@ class AcpSession(TimedSession):
         opened = await self._ask(
             "session/new", {"cwd": str(self.workspace.folder), "mcpServers": servers}
         )
-        self._known = str(opened.get("sessionId") or "")
+        self._session_id = str(opened.get("sessionId") or "")
 
     async def _ask(self, method: str, params: Json) -> Mapping[str, Json]:
         """Send a request, and serve what the agent asks until it is answered."""

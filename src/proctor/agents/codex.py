@@ -90,8 +90,8 @@ def _take(told: AgentTurn, item: Mapping[str, Json]) -> None:
         step = told.tool(f"{item.get('server')}.{item.get('tool')}", item.get("arguments"))
         step["output"] = item.get("result") or item.get("error") or ""
     elif kind in _TOOLS:
-        given = item.get("command") or item.get("changes") or item.get("query")
-        step = told.tool(_TOOLS[kind], given)
+        tool_input = item.get("command") or item.get("changes") or item.get("query")
+        step = told.tool(_TOOLS[kind], tool_input)
         output = item.get("aggregated_output")
         code = item.get("exit_code")
         ended = f"exit status {code}" if isinstance(code, int) and code else item.get("status")

@@ -68,9 +68,9 @@ class AgentTurn:
     session: str = ""
     usage: Json = None
 
-    def tool(self, name: str, given: Json) -> dict[str, Json]:
+    def tool(self, name: str, tool_input: Json) -> dict[str, Json]:
         """Add a call of a tool, and return it for its output."""
-        step: dict[str, Json] = {"tool": name, "input": given}
+        step: dict[str, Json] = {"tool": name, "input": tool_input}
         self.steps.append(step)
         return step
 
@@ -119,16 +119,16 @@ class CodingAgent(ProgramAgent):
     takes_tools: ClassVar[bool] = True
 
     @property
-    def found(self) -> str:
+    def program_path(self) -> str:
         return program_of(self.program or self.command)
 
     @property
-    def found_version(self) -> str:
-        return installed_version(self.found)
+    def program_version(self) -> str:
+        return installed_version(self.program_path)
 
     @property
     def identity(self) -> Json:
-        identity: dict[str, Json] = {"kind": self.name, "program": self.found_version}
+        identity: dict[str, Json] = {"kind": self.name, "program": self.program_version}
         told = {
             "args": list(self.args), "env": sorted(self.env.items()), "version": self.version,
             "files": _folder_key(self.files), "instructions": self.instructions,
@@ -144,7 +144,7 @@ class CodingAgent(ProgramAgent):
 
     def problems(self) -> list[str]:
         problems = unset(self.env)
-        if not self.found:
+        if not self.program_path:
             problems.append(
                 f"{self.name}: there is no program {self.program or self.command!r}"
                 f" (fix: {self.install_line})"
@@ -238,12 +238,12 @@ class CodingAgent(ProgramAgent):
         }
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
             env.pop(name, None)
-        words = [self.found, *argv]
+        words = [self.program_path, *argv]
         if self.confined:
             around = Surroundings(
                 folder=workspace.folder,
                 home=home,
-                needs=[*places_of(self.found), *map(os.path.abspath, self.needs)],
+                needs=[*places_of(self.program_path), *map(os.path.abspath, self.needs)],
                 env=env,
                 proxy=proxied.url,
                 socket=proxied.socket,
@@ -278,14 +278,14 @@ class CodingSession(TimedSession):
     agent: CodingAgent | None = None
     home: Path = Path()
     proxied: Proxied | None = None
-    _known: str = ""
+    _session_id: str = ""
     """The program's own name for its session."""
     _processes: list[AgentProcess] = field(default_factory=list)
 
     async def answered(self, message: str) -> Round:
         assert self.agent is not None
         assert self.proxied is not None
-        argv = self.agent.argv(self._known, self.proxied)
+        argv = self.agent.argv(self._session_id, self.proxied)
         process = await self.agent.started(argv, self.workspace, self.home, self.proxied)
         self._processes.append(process)
         process.write(message.encode(), last=True)
@@ -293,7 +293,7 @@ class CodingSession(TimedSession):
         if self.agent.confined and status > SIGNALLED:
             status = SIGNALLED - status
         told = self.agent.read(events_of(bytes(process.out)))
-        self._known = told.session or self._known
+        self._session_id = told.session or self._session_id
         if told.reply is None and not told.error:
             if status != 0:
                 reason = with_words(exit_text(status), process.err)

@@ -29,8 +29,8 @@ def time_of(workspace: Workspace, timeout: float) -> float:
 
 def doors_in(env: Mapping[str, str]) -> tuple[int, ...]:
     """Return the ports of this machine that variables lead to: the proxy's."""
-    found = (_LOOPBACK.match(value) for value in env.values())
-    return tuple(sorted({int(match[1]) for match in found if match}))
+    matches = (_LOOPBACK.match(value) for value in env.values())
+    return tuple(sorted({int(match[1]) for match in matches if match}))
 
 
 @dataclass
@@ -86,9 +86,9 @@ class OracleSession(TimedSession):
         await environment.place({}, SOLUTION)
         if ran.not_started:
             raise Broken(f"the environment did not run it: {ran.not_started}")
-        said = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
+        output = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
         how = f"passed the limit on {ran.stopped}" if ran.stopped else f"ended with {ran.code}"
-        step = Post(message=said or "(it wrote nothing)", send_from="solve.sh", send_to="Planner")
+        step = Post(message=output or "(it wrote nothing)", send_from="solve.sh", send_to="Planner")
         return Round.of(message, f"The reference solution {how}.", (step,))
 
 
@@ -157,8 +157,8 @@ class Nop(Agent):
 
 def solutions_of(case: Case) -> Sequence[Mapping[str, Json]]:
     """Return the files of a case's reference solution, one set for each turn."""
-    found: Sequence[Mapping[str, Json]] = case.hidden.get(SOLUTIONS) or ()
-    return [files for files in found if "solve.sh" in files]
+    solutions: Sequence[Mapping[str, Json]] = case.hidden.get(SOLUTIONS) or ()
+    return [files for files in solutions if "solve.sh" in files]
 
 
 def _place(workspace: Workspace) -> Environment:

@@ -69,9 +69,9 @@ class OpenCode(CodingAgent):
                 told.reply = str(fields.get("text") or "")
             elif event.get("type") == "tool_use":
                 state = fields.get("state")
-                known = state if isinstance(state, Mapping) else {}
-                step = told.tool(str(fields.get("tool")), known.get("input"))
-                step["output"] = known.get("output") or known.get("error") or ""
+                tool_state = state if isinstance(state, Mapping) else {}
+                step = told.tool(str(fields.get("tool")), tool_state.get("input"))
+                step["output"] = tool_state.get("output") or tool_state.get("error") or ""
             elif event.get("type") == "error":
                 error = event.get("error")
                 data = error.get("data") if isinstance(error, Mapping) else None

@@ -115,7 +115,7 @@ def _coding_agents() -> list[dict[str, Any]]:
     rows = []
     for name in CODING_AGENTS:
         agent: ProgramAgent = registry.build("candidate", Spec(name=name))
-        program = f"{agent.found} {agent.found_version}".strip()
+        program = f"{agent.program_path} {agent.program_version}".strip()
         there = program or f"no program {agent.command}"
         rows.append(_row(f"agent {name}", bool(program), there, agent.install_line, optional=True))
     return rows

@@ -96,12 +96,12 @@ class ProgramAgent(Agent):
 
     @property
     @abstractmethod
-    def found(self) -> str:
+    def program_path(self) -> str:
         """Return where its program lies; empty where it is not installed."""
 
     @property
     @abstractmethod
-    def found_version(self) -> str:
+    def program_version(self) -> str:
         """Return the version that is installed, as far as that is known."""
 
     @property

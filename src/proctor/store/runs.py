@@ -8,7 +8,19 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import Column, Double, Executable, Table, and_, delete, exists, func, select, update
+from sqlalchemy import (
+    Column,
+    Double,
+    Executable,
+    Table,
+    and_,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -273,6 +285,12 @@ class Runs:
         if row is None:
             raise self._no_run(run_id)
         return str(row.suite_key)
+
+    def is_reviewed(self, run_id: str) -> bool:
+        """Tell whether people have labelled a run, or its judge was audited."""
+        labelled = exists().where(labels.c.run_id == run_id)
+        audited = exists().where(audits.c.run_id == run_id)
+        return bool(self._database.fetch_all(select(or_(labelled, audited)))[0][0])
 
     def _shares(self, first: str, second: str) -> bool:
         for table, key in ((run_scores, "score_key"), (run_attempts, "attempt_key")):

@@ -39,8 +39,8 @@ def answer_with(
 
 def fragment(template: str, language: str, data: Mapping[str, Any]) -> Markup:
     """Render a part of a page in a language."""
-    found = _environment().get_template(f"{template}.html")
-    return Markup(found.render(**data, t=_wording(language)))  # noqa: S704 - autoescaped
+    page = _environment().get_template(f"{template}.html")
+    return Markup(page.render(**data, t=_wording(language)))  # noqa: S704 - autoescaped
 
 
 def _wording(language: str) -> Callable[..., str]:
@@ -113,7 +113,7 @@ def marked(text: str, words: Sequence[str]) -> str | Markup:
     wanted = [word for word in words if word.strip()]
     if not wanted:
         return text
-    found = [
+    spans = [
         match.span()
         for word in wanted
         for match in re.finditer(re.escape(word), text, re.IGNORECASE)
@@ -122,7 +122,7 @@ def marked(text: str, words: Sequence[str]) -> str | Markup:
         Markup("<mark>{}</mark>").format(visible(piece["text"]))
         if piece["hit"]
         else escape(visible(piece["text"]))
-        for piece in pieces(text, found, most=None)
+        for piece in pieces(text, spans, most=None)
     )
     return Markup("").join(shown)
 

@@ -107,8 +107,8 @@ def coloured(code: str, language: str) -> Markup:
     lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
     parts = []
     for kind, value in lexer.get_tokens(code):
-        known = next(one for one in reversed(kind.split()) if one in STANDARD_TYPES)
-        short, part = STANDARD_TYPES[known], escape(value)
+        token_type = next(one for one in reversed(kind.split()) if one in STANDARD_TYPES)
+        short, part = STANDARD_TYPES[token_type], escape(value)
         parts.append(Markup('<span class="c-{}">{}</span>').format(short, part) if short else part)
     return Markup("").join(parts)
 

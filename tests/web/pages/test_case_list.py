@@ -21,7 +21,7 @@ def test_a_link_to_a_case_carries_the_list(asked: Asked, case_id: str, address: 
     query = "q=x&sort=id&lang=zh&size=3&after=[null,1]"
     case_list = CaseList.of(asked("/runs/r", query), RUN)
     assert case_list.case(case_id) == address
-    assert case_list.asked().after == "[null,1]"
+    assert case_list.filters().after == "[null,1]"
 
 
 def test_a_change_begins_the_list_anew(asked: Asked) -> None:

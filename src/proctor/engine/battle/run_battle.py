@@ -197,9 +197,9 @@ class _Arena:
         places = {key: self._place(job) for key, job in others.items()}
         comparisons = self.store.comparisons.get_many(places.values())
         return {
-            key: known[1]
+            key: earlier[1]
             for key, place in places.items()
-            if _decided(known := comparisons.get(place), self._content(others[key]))
+            if _decided(earlier := comparisons.get(place), self._content(others[key]))
         }
 
     def _place(self, job: BattleJob) -> str:

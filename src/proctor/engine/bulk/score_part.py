@@ -299,11 +299,11 @@ class PartBuilder:
         if not all(map(_all_scored, counted)) or any(map(_may_relate, columns)):
             return None
         scored: Any = [(column.points, column.out_of) for column in counted]
-        if (made := shape.plain_columns(scored)) is None:
+        if (plain := shape.plain_columns(scored)) is None:
             return None
         tags = [one.stored.content.get("tags", {}) for one in answers]
         case = shape.case
-        return PlainColumns(made.values, case.weight, case.full_score, tags, made.metrics)
+        return PlainColumns(plain.values, case.weight, case.full_score, tags, plain.metrics)
 
     def _plain(
         self, by_case: Sequence[Sequence[ScoredAnswer]]

@@ -73,8 +73,8 @@ class Workers:
             await self._all.pop().end()
 
     async def _start(self) -> MessageProcess:
-        held = () if self.claim is None or self.claim.file is None else (self.claim.file,)
-        process = await MessageProcess.start(self.module, held)
+        descriptors = () if self.claim is None or self.claim.file is None else (self.claim.file,)
+        process = await MessageProcess.start(self.module, descriptors)
         self._all.add(process)
         return process
 

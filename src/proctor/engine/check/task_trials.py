@@ -124,12 +124,12 @@ async def examined(
         trials = _Trials(case, scorers, sandbox, repeats)
         return await (trials.task() if is_task(case) else trials.programs())
 
-    found = []
+    examined_tasks = []
     async with aclosing(map_unordered(tasks, one, limit=AT_ONCE)) as done:
         async for task in done:
-            found.append(task)
+            examined_tasks.append(task)
     order = {case.id: place for place, case in enumerate(suite.cases)}
-    return sorted(found, key=lambda task: (-task.weight, order[task.case.id]))
+    return sorted(examined_tasks, key=lambda task: (-task.weight, order[task.case.id]))
 
 
 def _has_programs(case: Case, scorers: Scorers) -> bool:
@@ -156,43 +156,43 @@ class _Trials:
 
     async def task(self) -> ExaminedTask:
         """Try a task in all ways."""
-        found = ExaminedTask(case=self.case)
-        if not await self._solved(found):
-            return found
-        nothing = await self._tried(NOTHING, _nothing, found)
+        task = ExaminedTask(case=self.case)
+        if not await self._solved(task):
+            return task
+        nothing = await self._tried(NOTHING, _nothing, task)
         if nothing.value is None:
-            found.suspect(2, f"doing nothing cannot be scored: {nothing.reason}",
+            task.suspect(2, f"doing nothing cannot be scored: {nothing.reason}",
                           "have test.sh write a reward in every case")  # fmt: skip
         elif nothing.value > 0:
-            found.suspect(3, f"doing nothing gets {nothing.shown} of 1",
+            task.suspect(3, f"doing nothing gets {nothing.shown} of 1",
                           "ask for something that is not there yet")  # fmt: skip
         for name, work, hint in (
             (PLANTED, _script(_REWARDS), "write the reward from the tests' own findings alone"),
             (DAEMON, _script(_DAEMON), "look at nothing that a process may change meanwhile"),
             (EDITED, self._edit, "keep what tests run in tests/, out of the agent's reach"),
         ):
-            tried = await self._tried(name, work, found)
+            tried = await self._tried(name, work, task)
             if tried.value is not None and tried.value > (nothing.value or 0.0):
-                found.suspect(3, f"{_WORDS[name]} gets {tried.shown} of 1", hint)
-        await self._with_less(found)
-        return found
+                task.suspect(3, f"{_WORDS[name]} gets {tried.shown} of 1", hint)
+        await self._with_less(task)
+        return task
 
-    async def _solved(self, found: ExaminedTask) -> bool:
+    async def _solved(self, task: ExaminedTask) -> bool:
         """Try the reference solution; where it never passes, other trials would say nothing."""
         solutions = self.case.hidden.get(SOLUTIONS) or []
         if not all("solve.sh" in files for files in solutions) or not solutions:
-            found.trials["solution"] = "none"
-            found.suspect(2, "there is no reference solution", "add solution/solve.sh")
+            task.trials["solution"] = "none"
+            task.suspect(2, "there is no reference solution", "add solution/solve.sh")
             return True
         tries = [await self._try(self.case, _solving(self.case)) for _ in range(self.repeats)]
         passed = sum(tried.passed for tried in tries)
-        found.trials["solution"] = f"{passed}/{len(tries)}"
+        task.trials["solution"] = f"{passed}/{len(tries)}"
         if passed == len(tries):
             return True
         failed = next(tried for tried in tries if not tried.passed)
         if passed:
             message = f"the reference solution passes {passed} of {len(tries)} times"
-            found.suspect(3, f"{message}: {failed.reason}", "make tests and solution depend on"
+            task.suspect(3, f"{message}: {failed.reason}", "make tests and solution depend on"
                           " nothing that changes")  # fmt: skip
             return True
         if failed.value is None:
@@ -202,24 +202,24 @@ class _Trials:
         hint = "correct the solution or the tests"
         if _NETWORK.search(f"{failed.reason} {failed.output}"):
             message, hint = f"without network {message}", "bring along what it fetches"
-        found.suspect(3, message, hint)
+        task.suspect(3, message, hint)
         return False
 
-    async def _with_less(self, found: ExaminedTask) -> None:
+    async def _with_less(self, task: ExaminedTask) -> None:
         """Try the solution with half of what the task gives it."""
-        if not found.trials["solution"].startswith(f"{self.repeats}/"):
+        if not task.trials["solution"].startswith(f"{self.repeats}/"):
             return
         for name, less in ((LESS_MEMORY, _less_memory), (LESS_TIME, _less_time)):
             case = less(self.case)
             tried = await self._try(case, _solving(case))
-            found.trials[name] = tried.shown
+            task.trials[name] = tried.shown
             if not tried.passed:
                 message = f"with {name} the reference solution gets {tried.shown}: {tried.reason}"
-                found.suspect(1, message, "give more: marks depend on the machine")
+                task.suspect(1, message, "give more: marks depend on the machine")
 
-    async def _tried(self, name: str, work: Work, found: ExaminedTask) -> TrialOutcome:
+    async def _tried(self, name: str, work: Work, task: ExaminedTask) -> TrialOutcome:
         tried = await self._try(self.case, work)
-        found.trials[name] = tried.shown
+        task.trials[name] = tried.shown
         return tried
 
     async def _try(self, case: Case, work: Work) -> TrialOutcome:
@@ -288,24 +288,24 @@ class _Trials:
 
     async def programs(self) -> ExaminedTask:
         """Try references and empty answers on criteria that run programs."""
-        found = ExaminedTask(case=self.case)
+        task = ExaminedTask(case=self.case)
         empty = await self._scored(self.case, Attempt.of(self.case.id, ""))
-        found.trials[NOTHING] = empty.shown
+        task.trials[NOTHING] = empty.shown
         if empty.value is not None and empty.value > 0:
-            found.suspect(3, f"the empty answer gets {empty.shown} of 1",
+            task.suspect(3, f"the empty answer gets {empty.shown} of 1",
                           "have its programs look for something that must be there")  # fmt: skip
         tries = [
             await self._scored(self.case, Attempt.of(self.case.id, self.case.references[0]))
             for _ in range(self.repeats)
         ]
         passed = sum(tried.passed for tried in tries)
-        found.trials["solution"] = f"{passed}/{len(tries)}"
+        task.trials["solution"] = f"{passed}/{len(tries)}"
         if passed < len(tries):
             failed = next(tried for tried in tries if not tried.passed)
             times = f"passes {passed} of {len(tries)} times" if passed else "does not pass"
-            found.suspect(3, f"the reference {times}: {failed.reason}",
+            task.suspect(3, f"the reference {times}: {failed.reason}",
                           "correct the reference or the programs")  # fmt: skip
-        return found
+        return task
 
 
 _DAEMON = (

@@ -26,7 +26,7 @@ class ColumnScoring:
     """Scoring of outputs by criteria that need neither a process nor a sandbox nor a judge."""
 
     scorers: Scorers
-    _known: dict[str, "tuple[Case, tuple[Scorer, ...] | None]"] = field(default_factory=dict)
+    _entries: dict[str, "tuple[Case, tuple[Scorer, ...] | None]"] = field(default_factory=dict)
     """The scorers of cases by id; none of a case that cannot be scored by columns."""
 
     def fits(self, case: Case, output: Output) -> bool:
@@ -67,10 +67,10 @@ class ColumnScoring:
         ]
 
     def _scorers_of(self, case: Case) -> "tuple[Scorer, ...] | None":
-        known = self._known.get(case.id)
-        if known is None or known[0] is not case:
-            known = self._known[case.id] = case, self._columnar(case)
-        return known[1]
+        entry = self._entries.get(case.id)
+        if entry is None or entry[0] is not case:
+            entry = self._entries[case.id] = case, self._columnar(case)
+        return entry[1]
 
     def _columnar(self, case: Case) -> "tuple[Scorer, ...] | None":
         if not case.criteria or any(criterion.turn is not None for criterion in case.criteria):

@@ -58,17 +58,17 @@ def _unsure(store: Store, run: Run, criterion: str) -> list[str]:
 
 def _contradicted(store: Store, run: Run, criterion: str, labels: Sequence[Label]) -> list[str]:
     """Return cases on which people contradict the judge or each other."""
-    given: dict[tuple[str, int], set[float]] = {}
+    points_by_place: dict[tuple[str, int], set[float]] = {}
     for marks in by_author(labels, criterion).values():
         for place, label in marks.items():
-            given.setdefault(place, set()).add(label.points or 0.0)
-    judged = _judged(store, run, criterion, {case_id for case_id, _ in given})
-    found = {
+            points_by_place.setdefault(place, set()).add(label.points or 0.0)
+    judged = _judged(store, run, criterion, {case_id for case_id, _ in points_by_place})
+    contradicted = {
         case_id: None
-        for (case_id, index), points in given.items()
+        for (case_id, index), points in points_by_place.items()
         if len(points | judged.get((case_id, index), set())) > 1
     }
-    return list(found)[:MOST]
+    return list(contradicted)[:MOST]
 
 
 def _judged(

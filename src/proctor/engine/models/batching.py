@@ -280,10 +280,10 @@ class BatchedModel(StoredModel):
 
     @property
     def price(self) -> Price | None:
-        known = self.inner.price
-        if known is None or not isinstance(self.inner, BatchModel):
-            return known
-        return known[0] * self.inner.batch_share, known[1] * self.inner.batch_share
+        price = self.inner.price
+        if price is None or not isinstance(self.inner, BatchModel):
+            return price
+        return price[0] * self.inner.batch_share, price[1] * self.inner.batch_share
 
     async def _buy(
         self, key: str, request: Request, request_json: Json, priced: PricedRequest

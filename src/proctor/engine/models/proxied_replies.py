@@ -256,8 +256,8 @@ def _call(name: Json, arguments: Json) -> Json:
 
 
 def _count(counts: Mapping[str, Any], *names: str) -> int:
-    found = next((counts[name] for name in names if counts.get(name)), 0)
-    return found if isinstance(found, int) and found > 0 else 0
+    count = next((counts[name] for name in names if counts.get(name)), 0)
+    return count if isinstance(count, int) and count > 0 else 0
 
 
 def _first(choices: Json) -> Mapping[str, Json]:

@@ -41,7 +41,7 @@ from proctor.io.redaction import SECRETS, is_secret_name, redact, redact_body, r
 
 if TYPE_CHECKING:
     from aiohttp.web import Request, StreamResponse
-
+    from multidict import MultiMapping
 
 _SEGMENT = r"(?!\.(?:[/:]|$))(?:[\w.@~-]|%(?!00)[0-9a-fA-F]{2})+"
 _MODEL = rf"{_SEGMENT}(?:[/:]{_SEGMENT})*"
@@ -126,10 +126,9 @@ def path_for(path: str, model: str) -> str:
     return f"models/{model}:{call}"
 
 
-def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
+def passed_headers(headers: "MultiMapping[str]") -> dict[str, str]:
     """Return the end-to-end headers, without hop-by-hop ones, cookies and keys."""
-    gathered = headers.getall("Connection", []) if hasattr(headers, "getall") else []
-    own = {word.strip().lower() for text in gathered for word in text.split(",")}
+    own = {w.strip().lower() for line in headers.getall("Connection", []) for w in line.split(",")}
     return {
         name: redact(value)
         for name, value in headers.items()
@@ -492,15 +491,15 @@ class Proxy:
         assert self.upstream.exchanges is not None
         case, index = self._whose.get(proxied.session, ("", 0))
         place = self._place(proxied)
-        found = self.upstream.exchanges.get((case, index, place))
-        if found is None or api_of(found.path) != api_of(proxied.path):
+        exchange = self.upstream.exchanges.get((case, index, place))
+        if exchange is None or api_of(exchange.path) != api_of(proxied.path):
             message = f"the cassette has no call {place + 1} of {case or 'this session'!r} to "
             return _refused(web, 404, message + proxied.path)
-        data = found.body.encode()
-        read = reply_in_stream if MEDIA_TYPE in found.kind else reply_in
-        self._note(proxied, found.status, read(data), 0.0)
-        headers = {**_HEADERS, "Content-Type": found.kind or "application/json"}
-        response: StreamResponse = web.Response(status=found.status, body=data, headers=headers)
+        data = exchange.body.encode()
+        read = reply_in_stream if MEDIA_TYPE in exchange.kind else reply_in
+        self._note(proxied, exchange.status, read(data), 0.0)
+        headers = {**_HEADERS, "Content-Type": exchange.kind or "application/json"}
+        response: StreamResponse = web.Response(status=exchange.status, body=data, headers=headers)
         return response
 
     def _note(

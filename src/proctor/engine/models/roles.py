@@ -140,8 +140,8 @@ class Models:
             client = self._clients[key] = self._client(key, choice)
         self._chosen.update((client.label, name) for name in chosen_settings(choice))
         if (model := self._open.get((*key, role))) is None:
-            made = StoredModel(client, self._log, self.budget, self.recorder, role)
-            model = self._batched(made) if self.settings.batch else made
+            stored = StoredModel(client, self._log, self.budget, self.recorder, role)
+            model = self._batched(stored) if self.settings.batch else stored
             self._open[(*key, role)] = model
         return model
 
@@ -516,8 +516,8 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
     """Make the client of a model, with its limits, its price and its key."""
     from proctor.engine.models.access import credentials_for
 
-    if (given := registry.lent("model", choice.spec)) is not None:
-        return cast("Model", given)
+    if (lent_model := registry.lent("model", choice.spec)) is not None:
+        return cast("Model", lent_model)
     spec = parse_model(choice.spec)
     param_names = {f.name for f in fields(registry.find("model", spec.name))}
     sent = credentials_for(choice)

@@ -161,7 +161,7 @@ def _count_dialogues(ready: PreparedRun, store: Store | None, estimate: Estimate
                 continue
             case = planned.case
             turns = ready.dialogues.of(case.dialogue).turns(case)
-            estimate.dialogue(planned.asked, turns, limit, rulings=_rulings(ready))
+            estimate.dialogue(planned.prompted, turns, limit, rulings=_rulings(ready))
             counts["scores"] += len(case.criteria)
             for criterion in case.criteria:
                 counts[f"scorer {criterion.scorer.name}"] += 1

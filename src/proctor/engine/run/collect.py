@@ -49,7 +49,7 @@ class Planned:
     case: Case
     index: int
     key: str
-    asked: Case
+    prompted: Case
     """The case as it is put to the candidate, in the words of its prompt."""
 
 
@@ -89,11 +89,11 @@ class AttemptPlan:
         cases = self.suite.cases
         for position in range(len(cases)) if self.positions is None else self.positions:
             case = cases[position]
-            asked = put(case, self.prompt)
+            prompted = put(case, self.prompt)
             identity = self._identity(case)
             for index in range(self.attempts) if self.only is None else (self.only,):
-                key = attempt_key(asked, index, identity)
-                yield Planned(position, case, index, key, asked)
+                key = attempt_key(prompted, index, identity)
+                yield Planned(position, case, index, key, prompted)
 
     def waves(self) -> "list[AttemptPlan]":
         """Return parts to make one after the other; only the original's order has several.
@@ -214,7 +214,7 @@ class Collector:
         return planned, await rested_on_replies(partial(self._make, planned), _has_failed, useless)
 
     async def _make(self, planned: Planned) -> Attempt:
-        case, index = planned.asked, planned.index
+        case, index = planned.prompted, planned.index
         dialogue = self.roster.dialogues.of(case.dialogue)
         try:
             async with asyncio.timeout(self.deadline):
@@ -275,8 +275,8 @@ def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
     if isinstance(error, BudgetError):
         cause = Cause.LIMIT.value
     else:
-        found = cause_of_failure(text, of_agent=isinstance(error, AgentError))
-        cause = error.cause or found.value
+        read_cause = cause_of_failure(text, of_agent=isinstance(error, AgentError))
+        cause = error.cause or read_cause.value
     notes = {**({TRACEBACK: where} if where else {}), CAUSE: cause}
     if not isinstance(error.so_far, Attempt):
         return _failed(case, index, text, notes)

@@ -119,7 +119,9 @@ async def evaluate_all(
                 return [outcome]
             readings = read_suite.read_usable(settings.suite)
             runs = [
-                (reading, one) for reading in readings for one in _asked(settings, reading.suite)
+                (reading, one)
+                for reading in readings
+                for one in _for_each_prompt(settings, reading.suite)
             ]
             trial = _Trial(refused if len(readings) > 1 else None, len(runs))
             prepared = []
@@ -138,7 +140,7 @@ async def evaluate_all(
             await models.close()
 
 
-def _asked(settings: RunSettings, suite: Suite) -> Sequence[RunSettings]:
+def _for_each_prompt(settings: RunSettings, suite: Suite) -> Sequence[RunSettings]:
     """Return the settings of one run for each prompt."""
     if not settings.prompts and not suite.prompts:
         return [settings]

@@ -28,7 +28,8 @@ MOST_PANELS = 500
 def with_later_findings(store: Store, view: RunView) -> RunView:
     """Return a run with corrected scores, the newest audit of its judge, and its uncertainty."""
     summary, totals = view.summary, view.summary.totals
-    audit = newest_audit(store, view.run.id)
+    reviewed = store.runs.is_reviewed(view.run.id)
+    audit = newest_audit(store, view.run.id) if reviewed else None
     parts = summary.parts
     if parts is None and totals.cases <= MOST_ROWS:
         parts = VarianceParts()
@@ -44,14 +45,14 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
             audit.noise_variance if audit is not None else panel_noise(store, view.run),
             summary.usage,
         )
-    corrected = _corrected(store, view.run.id)
+    corrected = _corrected(store, view.run.id) if reviewed else {}
     return replace(
         view, summary=replace(summary, corrected=corrected, audit=audit, variance=budget)
     )
 
 
 def _corrected(store: Store, run_id: str) -> Mapping[str, CorrectedScore]:
-    """Return the scores corrected by labels; without labels nothing is loaded."""
+    """Return the scores corrected by labels; without labels of points nothing is loaded."""
     if not store.labels.criteria(run_id):
         return {}
     from proctor.engine.labels.agreement import corrected_scores

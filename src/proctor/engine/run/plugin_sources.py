@@ -306,7 +306,11 @@ def _written_names(tree: ast.AST) -> set[str]:
 
 
 def _is_writing(call: ast.Call) -> bool:
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    name = ""
+    if isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+    elif isinstance(call.func, ast.Name):
+        name = call.func.id
     if name in ("write_text", "write_bytes", "touch"):
         return True
     modes = [*call.args, *(keyword.value for keyword in call.keywords)]

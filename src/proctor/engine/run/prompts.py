@@ -47,8 +47,8 @@ def chosen_prompts(
     own = {prompt.name: prompt for prompt in suite.prompts}
     prompts: dict[str, CandidatePrompt] = {}
     for one in chosen:
-        found = [one] if isinstance(one, CandidatePrompt) else _named(one, own)
-        for prompt in found:
+        named = [one] if isinstance(one, CandidatePrompt) else _named(one, own)
+        for prompt in named:
             if prompts.setdefault(prompt.name, prompt) != prompt:
                 raise UsageError(f"two prompts have the name {prompt.name!r}")
     return tuple(prompts.values())

@@ -47,8 +47,8 @@ async def evaluate_side_by_side(
                 errors[settings.candidate_name] = error
 
     try:
-        async with aclosing(map_unordered(lanes, make, limit=max(1, len(lanes)))) as made:
-            async for _ in made:
+        async with aclosing(map_unordered(lanes, make, limit=max(1, len(lanes)))) as finished:
+            async for _ in finished:
                 pass
     finally:
         await shared.close()

@@ -157,9 +157,9 @@ class TestRun:
         """Tell whether these are the outputs of the run, made by the same model."""
         own = [(one.attempt.output, one.attempt.notes.get("context") or []) for result in
                self._results for one in result.attempts]  # fmt: skip
-        given = [(one.output, one.notes.get("context") or []) for one in attempts]
+        answers = [(one.output, one.notes.get("context") or []) for one in attempts]
         described = {name: text for name in METADATA if (text := self._metadata(name))}
-        return own == given and described == dict(metadata)
+        return own == answers and described == dict(metadata)
 
     def save(self) -> UUID:
         """Store a run that was made with ``save=False``, and return its id."""

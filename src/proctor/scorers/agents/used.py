@@ -35,7 +35,7 @@ class CommandRan(Scorer):
         ran = [call for call in agent_calls(ctx.attempt) if call.command]
         hits = [
             call.command for call in ran
-            if _found(call.command, self.command) and _found(call.output, self.output)
+            if _matches(call.command, self.command) and _matches(call.output, self.output)
         ]  # fmt: skip
         return _counted(
             f"commands that match /{self.command}/", hits, [call.command for call in ran],
@@ -70,7 +70,7 @@ class ToolUsed(Scorer):
         calls = agent_calls(ctx.attempt)
         hits = [
             _shown(call) for call in calls
-            if fnmatchcase(call.tool, self.tool) and _found(call.text, self.input)
+            if fnmatchcase(call.tool, self.tool) and _matches(call.text, self.input)
         ]  # fmt: skip
         narrowed = f" that match /{self.input}/" if self.input else ""
         return _counted(
@@ -119,7 +119,7 @@ class SkillUsed(Scorer):
         yield from _count_problems(self.at_least, self.at_most)
 
 
-def _found(text: str, pattern: str) -> bool:
+def _matches(text: str, pattern: str) -> bool:
     return not pattern or find_pattern(text, pattern, ignore_case=False) is not None
 
 

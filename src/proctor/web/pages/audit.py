@@ -27,12 +27,12 @@ def show_audit(request: Request) -> Page[AuditPage]:
     with opened(request) as store, or_missing():
         run = the_run(store, request)
         audit = newest_audit(store, run.id)
-        found = None
+        audit_data = None
         if audit is not None:
             totals = view_of(store, run.id).summary.totals
             floor = audit.noise_floor(totals.cases, totals.attempts / max(1, totals.cases))
-            found = audit_object(audit, floor)
-    data = AuditPage(run=Named.of(run), audit=found)
+            audit_data = audit_object(audit, floor)
+    data = AuditPage(run=Named.of(run), audit=audit_data)
     words = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
     return Page(template="audit", data=data, only_page={"words": words})
 

@@ -103,25 +103,25 @@ class CaseList:
     @classmethod
     def of(cls, request: Request, run: Run) -> "CaseList":
         """Read the list that an address asks for; raise a UsageError where it makes no sense."""
-        asked = request.query_params
-        chosen = tuple(name for name in asked.getlist("column") if name)
+        params = request.query_params
+        chosen = tuple(name for name in params.getlist("column") if name)
         unknown = [name for name in chosen if name not in COLUMNS]
         if unknown:
             raise UsageError(f"column must be one of: {', '.join(COLUMNS)}")
         query = ListingQuery(
-            where=asked.get("where", "").strip(),
-            search=asked.get("q", "").strip(),
+            where=params.get("where", "").strip(),
+            search=params.get("q", "").strip(),
             status=one_of(request, "status", STATUSES),
             sort=cast(Sort, one_of(request, "sort", SORTS)),
             descending=one_of(request, "order", ("up", "down")) == "down",
-            after=read_cursor(asked.get("after", "")),
+            after=read_cursor(params.get("after", "")),
         )
         pairs = tuple(
-            (name, value) for name, value in asked.multi_items() if name in STATE and value
+            (name, value) for name, value in params.multi_items() if name in STATE and value
         )
-        return cls(run, query, chosen or USUAL, pairs, asked.get("after", ""))
+        return cls(run, query, chosen or USUAL, pairs, params.get("after", ""))
 
-    def asked(self) -> RunAsked:
+    def filters(self) -> RunAsked:
         """Return the filters and order as the response says them."""
         return RunAsked(
             where=self.query.where,
@@ -221,18 +221,18 @@ def counts_of(request: Request, store: Store, case_list: CaseList) -> ListCounts
         return store.listing.kinds(run.id)
 
     cache = store_pool_of(request).page_cache
-    found = kinds() if key is None else cache.of(("kinds", key), kinds)
-    listed: int | None = found.cases
+    counts = kinds() if key is None else cache.of(("kinds", key), kinds)
+    listed: int | None = counts.cases
     if query.status and not query.where and not query.search:
-        listed = found.failed if query.status == FAILED else found.by_status.get(query.status, 0)
+        listed = counts.failed if query.status == FAILED else counts.by_status.get(query.status, 0)
     elif query.filters:
         counted = store.listing.count(run.id, query)
         listed = counted if counted <= MOST_COUNTED else None
     return ListCounts(
-        cases=found.cases,
-        failed=found.failed,
+        cases=counts.cases,
+        failed=counts.failed,
         listed=listed,
-        **{name: found.by_status.get(name, 0) for name in ("unscored", "unanswered", "error")},
+        **{name: counts.by_status.get(name, 0) for name in ("unscored", "unanswered", "error")},
     )
 
 
@@ -284,13 +284,13 @@ def _listed(run: Run, row: ResultRow, result: CaseResult | None) -> ListedCase:
 
 def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
     case = as_asked(result.case, run.candidate)
-    asked = [message.content for message in case.messages if message.role == "user"]
+    questions = [message.content for message in case.messages if message.role == "user"]
     worst = min(result.attempts, key=_worth, default=None)
     tokens = [used for item in result.attempts if (used := _tokens(item)) is not None]
     seconds = [item.attempt.seconds for item in result.attempts if item.attempt.seconds is not None]
     why = reasons(result)
     return {
-        "question": _beginning(asked[-1] if asked else ""),
+        "question": _beginning(questions[-1] if questions else ""),
         "answer": _beginning(worst.attempt.output if worst is not None else ""),
         "reason": _beginning(why[0] if why else ""),
         "attempts": len(result.attempts),

@@ -253,14 +253,14 @@ def show_compared(
             query = replace(query, runs=tuple(side.run.id for side in sides))
         refused = _refused(request, store, sides)
         try:
-            found = _compared(request, store, sides, query.settings)
+            compared = _compared(request, store, sides, query.settings)
         except UsageError as error:
             # Nothing can force a comparison of runs that have no case in common.
             why = _refusal(query, sides, [*refused, str(error)], forced="")
             return Page(template="refused", data=why, status=400)
         if refused and not query.force:
             return Page(template="refused", data=_refusal(query, sides, refused), status=400)
-        data = compared_object(found, cast("Language", language_of(request)))
+        data = compared_object(compared, cast("Language", language_of(request)))
         for run, side in zip(data["runs"], sides, strict=True):
             run["started"] = side.run.started
         data["tags"] = [
@@ -364,9 +364,9 @@ def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
     texts = listed_texts(store, [side.run.id for side in sides], ids)
     for row in rows:
-        found = texts.get(row["id"])
-        row["question"] = "" if found is None else found.question
-        row["answers"] = [] if found is None else found.answers
+        beside = texts.get(row["id"])
+        row["question"] = "" if beside is None else beside.question
+        row["answers"] = [] if beside is None else beside.answers
         others = [values_by_id.get(row["id"], (None, 0.0))[0] for values_by_id in more]
         row["values"] = [row["first"], row["second"], *others]
 

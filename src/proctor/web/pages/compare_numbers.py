@@ -182,8 +182,10 @@ def setting_differences(runs: Sequence[Run]) -> list[SettingDifference]:
     """Return the settings and parts of the signature that are not the same in all runs."""
     rows = [dict(_settings(run)) for run in runs]
     names = dict.fromkeys(name for row in rows for name in row)
-    found = [SettingDifference(name=name, values=[row.get(name) for row in rows]) for name in names]
-    return [one for one in found if len(set(one.values)) > 1]
+    differences = [
+        SettingDifference(name=name, values=[row.get(name) for row in rows]) for name in names
+    ]
+    return [one for one in differences if len(set(one.values)) > 1]
 
 
 def _settings(run: Run) -> Iterator[tuple[str, str]]:

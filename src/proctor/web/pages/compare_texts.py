@@ -40,10 +40,10 @@ def listed_texts(
     texts: dict[str, ListedTexts] = {}
     for case_id in ids:
         row = [column.get(case_id) for column in columns]
-        known = next((linked for linked in row if linked is not None), None)
-        if known is not None:
+        first_linked = next((linked for linked in row if linked is not None), None)
+        if first_linked is not None:
             texts[case_id] = ListedTexts(
-                question=_cut(known.case.prompt, LONGEST_QUESTION), answers=_answers(row)
+                question=_cut(first_linked.case.prompt, LONGEST_QUESTION), answers=_answers(row)
             )
     return texts
 

@@ -57,7 +57,7 @@ def dropped(request: Request, store: Store, runs: Sequence[Run]) -> list[Dropped
     for run in runs:
         if run.status is RunStatus.COMPLETE:
             lines.setdefault((run.suite, candidate_label(run.candidate)), []).append(run)
-    found: list[Dropped] = []
+    drops: list[Dropped] = []
     for (suite, candidate), line in list(lines.items())[:MOST_LINES]:
         newest, *earlier = line
         before = store.runs.find(pinned[suite]) if suite in pinned else None
@@ -69,9 +69,9 @@ def dropped(request: Request, store: Store, runs: Sequence[Run]) -> list[Dropped
         rates = _rate(store, newest), _rate(store, before)
         if rates[0] is None or rates[1] is None or rates[0] >= rates[1]:
             continue
-        tested = sum(one.verdict != "untested" for one in found) < MOST_COMPARED
+        tested = sum(one.verdict != "untested" for one in drops) < MOST_COMPARED
         query = [("run", before.id), ("run", newest.id)]
-        found.append(
+        drops.append(
             Dropped(
                 run=newest.id,
                 name=newest.name,
@@ -87,7 +87,7 @@ def dropped(request: Request, store: Store, runs: Sequence[Run]) -> list[Dropped
             )
         )
     order = ("worse", "untested", "unclear")
-    return sorted(found, key=lambda one: (order.index(one.verdict), one.rate - one.before))
+    return sorted(drops, key=lambda one: (order.index(one.verdict), one.rate - one.before))
 
 
 def trends(store: Store, runs: Sequence[Run]) -> dict[str, list[RatePoint]]:

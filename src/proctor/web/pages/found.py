@@ -87,12 +87,12 @@ def _snippets(store: Store, hits: Sequence[SearchHit], words: str) -> dict[Searc
     by_run: dict[str, list[str]] = {}
     for hit in hits:
         by_run.setdefault(hit.run_id, []).append(hit.case_id)
-    found: dict[SearchHit, Pieces] = {}
+    snippets: dict[SearchHit, Pieces] = {}
     for run_id, case_ids in by_run.items():
         places = store.criterion_points.places(run_id, case_ids)
         for linked in store.attempts.cases_at(run_id, sorted(places.values())):
-            found[SearchHit(run_id, linked.case.id)] = snippet(_texts(linked), words)
-    return found
+            snippets[SearchHit(run_id, linked.case.id)] = snippet(_texts(linked), words)
+    return snippets
 
 
 def _texts(linked: LinkedCase) -> Iterator[str]:

@@ -178,8 +178,8 @@ def show_label(request: Request) -> Page[LabelPage]:
         agreed = agreement(store, view.run.id, criterion.id, labels, scale, others)
         last = _last(store, view, query.get("last", ""), criterion.id, labels)
     people = by_author(stored, criterion.id)
-    given = people.get(state.author, {}) if state.author else labels
-    own = given.get((case_id, item.attempt.index))
+    own_labels = people.get(state.author, {}) if state.author else labels
+    own = own_labels.get((case_id, item.attempt.index))
     before, after = (_address(view.run.id, near, criterion.id, state=state) for near in around)
     data = LabelPage(
         **_data(view, result, item, criterion, state),
@@ -262,7 +262,7 @@ def _people(
 ) -> list[PeopleAgreement]:
     """Return how far people agree, two at a time."""
     named = sorted((name for name in people if name), key=lambda name: -len(people[name]))
-    found = []
+    labelling = []
     for one, two in combinations(named[:MOST_PEOPLE], 2):
         clusters: dict[str, list[tuple[float, float]]] = {}
         for place in people[one].keys() & people[two].keys():
@@ -270,7 +270,7 @@ def _people(
             clusters.setdefault(place[0], []).append(marks)
         kappa = clustered_kappa(clusters.values(), level="interval" if rates else "nominal")
         if kappa.n:
-            found.append(
+            labelling.append(
                 PeopleAgreement(
                     people=(one, two),
                     kappa=kappa.value,
@@ -279,7 +279,7 @@ def _people(
                     n=kappa.n,
                 )
             )
-    return found
+    return labelling
 
 
 def _last(

@@ -78,11 +78,11 @@ def live_numbers(request: Request, store: Store, run: Run) -> LiveNumbers:
         remembered.pop(next(iter(remembered)), None)
     with sums.lock:
         now = monotonic()
-        known = sums.numbers
-        if known is None or known.status != run.status or now - sums.read > FRESH:
-            known = sums.numbers = _look(store, run, sums, now)
+        numbers = sums.numbers
+        if numbers is None or numbers.status != run.status or now - sums.read > FRESH:
+            numbers = sums.numbers = _look(store, run, sums, now)
             sums.read = now
-        return known
+        return numbers
 
 
 def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:

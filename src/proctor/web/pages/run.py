@@ -207,7 +207,7 @@ def run(request: Request) -> Page[RunPage]:
         tags=tags,
         counts=counts,
         cases=cases,
-        asked=case_list.asked(),
+        asked=case_list.filters(),
         next=case_list.next_page(rows[size - 1]) if more else None,
     )
     only_page = {

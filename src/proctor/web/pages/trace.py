@@ -86,13 +86,13 @@ def _steps_of_messages(messages: Sequence[Message], most: int | None) -> list[La
     for message in messages:
         if message.role == "user":
             turn += 1
-            steps.append(_said(message, turn, most))
+            steps.append(_message_step(message, turn, most))
         elif message.role == "assistant":
             if message.content.strip():
-                steps.append(_said(message, turn, most))
+                steps.append(_message_step(message, turn, most))
             for call in message.tool_calls:
-                given = call.arguments
-                arguments = given if isinstance(given, str) else written(given)
+                raw = call.arguments
+                arguments = raw if isinstance(raw, str) else written(raw)
                 result = results.get(call.id, "")
                 steps.append(
                     _step(max(1, turn), "tool", call.name)
@@ -107,7 +107,7 @@ def _steps_of_messages(messages: Sequence[Message], most: int | None) -> list[La
     return steps
 
 
-def _said(message: Message, turn: int, most: int | None) -> Laid:
+def _message_step(message: Message, turn: int, most: int | None) -> Laid:
     step = _step(max(1, turn), "post", message.role)
     return step | {"input": pieces(message.content, most=most), "length": len(message.content)}
 

@@ -101,8 +101,8 @@ def in_order(scores: Sequence[Laid]) -> list[Laid]:
 
 def _tokens(usage: Json) -> int | None:
     counts = [_number(usage, name) for name in ("prompt_tokens", "completion_tokens")]
-    known = [int(count) for count in counts if count]
-    return sum(known) if known else None
+    counted = [int(count) for count in counts if count]
+    return sum(counted) if counted else None
 
 
 def _number(usage: Any, name: str) -> float | None:

@@ -87,12 +87,12 @@ def _compared(store: Store, views: Sequence[RunView], settings: ShareSettings) -
         )
         for order in (ids, ids[::-1])
     ]
-    found = {}
+    heads_by_language = {}
     for name in LANGUAGES:
         both = compared_object(ways[0][0], name)
         both["pairs"] = [pair for whole, by_tag in ways for pair in _pairs(whole, by_tag, name)]
-        found[name] = compare_heads(views, both, name)
-    return found
+        heads_by_language[name] = compare_heads(views, both, name)
+    return heads_by_language
 
 
 def _pairs(whole: Compared, by_tag: Compared | None, language: Language) -> list[Json]:

@@ -24,13 +24,13 @@ TENTHS = 10
 
 def run_head(view: RunView, place: int, counts: Sequence[int]) -> dict[str, Json]:
     """Return a run's totals, and what stands above and below its cases in every language."""
-    found = _about(view, place)
+    about = _about(view, place)
     # The drawing is ours, and has numbers alone.
     drawn = Markup(histogram_svg(counts))  # noqa: S704
-    data = {**found, "histogram": drawn, "linked": linked}
+    data = {**about, "histogram": drawn, "linked": linked}
     return {
-        "run": found["run"],
-        "totals": found["totals"],
+        "run": about["run"],
+        "totals": about["totals"],
         **{
             part: {name: _tree("share_run", name, {**data, "part": part}) for name in LANGUAGES}
             for part in ("facts", "breakdowns")
