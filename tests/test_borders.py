@@ -101,6 +101,8 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "core/tool_calls.py": ({"json.loads"}, REPLY),
     "dialogues/launchers/mcp_client.py": ({"json.load", "json.loads"}, "inside the sandbox"),
     "dialogues/mcp_server.py": ({"json.loads"}, SANDBOX),
+    "contracts/launchers/tool_calls.py": ({"json.load", "json.loads"}, "inside the sandbox"),
+    "contracts/tool_session.py": ({"json.loads"}, SANDBOX),
     "scorers/structured/json_answers.py": ({"json.loads"}, REPLY),
     "scorers/structured/json_paths.py": ({"json.loads"}, "one key of a text that the border has read"),
     "scorers/structured/launchers/query_sql.py": ({"json.load", "sqlite3.connect"}, "inside the sandbox"),

@@ -238,6 +238,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         AGENTS,
     ),
     "dialogues/launchers/mcp_client.py": ({"subprocess.Popen()"}, INSIDE),
+    "contracts/launchers/tool_calls.py": ({"compile", "exec"}, INSIDE),
     "agents/launchers/proctor_driver.py": ({"importlib.import_module", "sys.path"}, AGENTS),
     "agents/launchers/proctor_keeper.py": ({"os.execvp", "os.fork"}, AGENTS),
 }  # fmt: skip

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _OWN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
+        "actions": "proctor.scorers.structured.actions:Actions",
         "answer_relevance": "proctor.scorers.judged.rag:AnswerRelevance",
         "bert_score": "proctor.scorers.embedding.bert_score:BertScore",
         "bert_similarity": "proctor.scorers.embedding.bert_similarity:BertSimilarity",
@@ -62,11 +63,13 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "retrieval": "proctor.scorers.retrieval.ranking:Retrieval",
         "rouge": "proctor.scorers.overlap.rouge:Rouge",
         "rubric": "proctor.scorers.judged.rubric:RubricItem",
+        "says": "proctor.scorers.text.says:Says",
         "scoring_point": "proctor.scorers.judged.scoring_point:ScoringPoint",
         "similar": "proctor.scorers.embedding.similar:Similar",
         "skill_used": "proctor.scorers.agents.used:SkillUsed",
         "specificity": "proctor.scorers.counts.specificity:Specificity",
         "sql_equal": "proctor.scorers.structured.sql_equal:SqlEqual",
+        "state_equal": "proctor.scorers.structured.state_equal:StateEqual",
         "summary_quality": "proctor.scorers.judged.summary_quality:SummaryQuality",
         "task_tests": "proctor.scorers.programs.task_tests:TaskTests",
         "text_metrics": "proctor.scorers.overlap.metrics:TextMetrics",
@@ -109,6 +112,8 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "fata": "proctor.dialogues.fata:Fata",
         "scripted": "proctor.dialogues.scripted:Scripted",
         "single_turn": "proctor.dialogues.single_turn:SingleTurn",
+        "stateful_tools": "proctor.dialogues.stateful_tools:StatefulTools",
+        "stateful_user": "proctor.dialogues.stateful_tools:StatefulUser",
         "tool_loop": "proctor.dialogues.tool_loop:ToolLoop",
         "virtual_user": "proctor.dialogues.virtual_user:VirtualUser",
     },

@@ -144,6 +144,9 @@ def test_the_blocks_of_a_page_work_in_their_order(
 @pytest.mark.parametrize("page", SUITE_PAGES)
 def test_the_suites_of_a_page_are_right(page: str, tmp_path: Path) -> None:
     for number, block in enumerate(blocks(page)):
+        if block.name and block.kind != "yaml":
+            (tmp_path / block.name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.name).write_text(block.text, encoding="utf-8")
         if block.kind == "yaml":
             path = tmp_path / (block.name or f"block-{number}.yaml")
             path.write_text(block.text, encoding="utf-8")

@@ -159,7 +159,7 @@ def test_all_that_ask_a_judge_or_a_user_are_looked_at() -> None:
         for name in registry.BUILT_IN["dialogue"]
         if registry.find("dialogue", name).consults != Dialogue.consults
     }
-    assert consulting == {"clarify", "fata", "virtual_user"}
+    assert consulting == {"clarify", "fata", "stateful_user", "virtual_user"}
 
 
 def test_messages_know_their_marks_and_keys_do_not() -> None:

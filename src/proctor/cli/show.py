@@ -40,6 +40,7 @@ def show(run: str, case: str, **options: Any) -> None:
     from proctor.core.prompt import as_asked
     from proctor.engine.run.stored_view import case_of, view_of
     from proctor.errors import UsageError
+    from proctor.reports.state_changes import state_object
     from proctor.reports.structured import case_object, without_texts
     from proctor.reports.turns import agent_object, files_left
     from proctor.store.store import Store
@@ -66,6 +67,7 @@ def show(run: str, case: str, **options: Any) -> None:
                 **shown_attempt,
                 "output": item.attempt.output,
                 **_tool_object(item.attempt),
+                **state_object(item.attempt.notes),
                 **agent_object(item.attempt, sizes),
             }
             for shown_attempt, item in zip(shown["attempts"], result.attempts, strict=True)
@@ -201,13 +203,19 @@ def _turn_lines(case: "Case", item: "AttemptResult") -> Iterator[str]:
 
 
 def _noted(notes: Any) -> Iterator[str]:
-    """Yield why a dialogue ended, what each turn covered, and its flags."""
+    """Yield why a dialogue ended, what it covered and changed, and its flags."""
+    from proctor.reports.state_changes import state_changes, user_calls
+
     if reason := notes.get("reason"):
         yield f"  ended: {_printable(str(reason))}"
     ledger = notes.get("ledger")
     for point, first in zip(_listed(ledger, "points"), _listed(ledger, "first"), strict=False):
         when = f"covered at turn {first}" if first else "never covered"
         yield f"    {when}: {_printable(str(point))}"
+    for line in user_calls(notes):
+        yield f"  the user calls: {_printable(line)}"
+    for line in state_changes(notes):
+        yield f"  state: {_printable(line)}"
     for flag in _listed(notes, "flags"):
         yield f"  the simulated user: {_printable(_words(flag))}"
     if turns := _listed(notes, "truncated"):

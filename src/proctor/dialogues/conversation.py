@@ -92,6 +92,10 @@ class Conversation:
 
     async def ask_user(self, request: Request) -> str | None:
         """Let the simulated user take its turn, and return what it says."""
+        return (await self.user_reply(request)).text
+
+    async def user_reply(self, request: Request) -> Reply:
+        """Let the simulated user take its turn, and return all of its reply."""
         model = self.ctx.simulator
         if model is None:
             raise DialogueStopped(
@@ -100,7 +104,7 @@ class Conversation:
         reply = await model.reply(request)
         self.user_requests.append(request)
         self.spend("simulator", reply.usage)
-        return reply.text
+        return reply
 
     async def discard_user(self) -> None:
         """Let what the simulated user said for its next message be of no use to anybody."""
@@ -161,7 +165,7 @@ class Conversation:
                 role="assistant",
                 content=text,
                 thinking=self.thinking,
-                tool_calls=_told_apart(calls, self.turn),
+                tool_calls=told_apart(calls, self.turn),
                 carried=self.carried,
             )
         )
@@ -181,7 +185,7 @@ def no_result(call: ToolCall) -> str:
     return json.dumps({"error": f"there is no result for this call of {call.name!r}"})
 
 
-def _told_apart(calls: Sequence[ToolCall], turn: int) -> tuple[ToolCall, ...]:
+def told_apart(calls: Sequence[ToolCall], turn: int) -> tuple[ToolCall, ...]:
     """Give an id to calls that have none, or one that another has: results refer to it."""
     ids = [call.id for call in calls]
     if all(ids) and len(set(ids)) == len(ids):

@@ -1,9 +1,9 @@
 """A case as people write it in a native suite, and the defaults it falls back on."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
@@ -27,25 +27,29 @@ from proctor.formats.native.criteria import (
 )
 from proctor.formats.native.spot import ROLES, Spot
 from proctor.formats.native.tools import (
+    STATEFUL_TOOLS,
+    STATEFUL_USER,
     TOOL_LOOP,
     McpServer,
     ResponseFormat,
+    State,
     ToolChoice,
     ToolResults,
     Tools,
+    check_no_module,
     check_tool_choice,
     dialogue_with_tools,
-    read_response_format,
-    read_server,
-    read_tool_choice,
-    read_tool_results,
-    read_tools,
+    read_offers,
 )
 from proctor.io.validation import Strict
 from proctor.suggestions import suggest
 
+if TYPE_CHECKING:
+    from proctor.formats.native.stateful_tools import ModuleKeys
+
 ASKING = ("ask", "ask_file", "messages")
 VIRTUAL_USER = "virtual_user"
+WITH_TASK = (VIRTUAL_USER, STATEFUL_USER)  # they speak first where nothing is asked
 
 
 class _Example(Strict):
@@ -92,6 +96,9 @@ class DefaultKeys(Strict):
     )
     mcp: McpServer = Field(
         default=None, description="An MCP server whose tools the candidate may call."
+    )
+    state: State = Field(
+        default=None, description="What the tools of a module work on: a JSON file, or its value."
     )
 
 
@@ -192,6 +199,9 @@ class Defaults:
     response_format: Mapping[str, Json] = field(default_factory=dict)
     tool_results: tuple[Json, ...] = ()
     mcp: Mapping[str, Json] = field(default_factory=dict)
+    module: "ModuleKeys | None" = None
+    """The Python file whose functions are the tools."""
+    state: Mapping[str, Json] = field(default_factory=dict)
     cluster_by: str = ""
     """The tag or the field whose value is the cluster of a case that names none."""
 
@@ -233,13 +243,6 @@ def _part(key: str, part: Spot) -> Json:
 
 
 _DEFAULTS = tuple(entry.name for entry in fields(Defaults))
-_TOOL_READERS: Mapping[str, Callable[[Spot], Any]] = {
-    "tools": read_tools,
-    "tool_choice": read_tool_choice,
-    "response_format": read_response_format,
-    "tool_results": read_tool_results,
-    "mcp": read_server,
-}
 
 
 def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
@@ -265,9 +268,7 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         changed["criteria"] = read_criteria(spot.at("criteria"))
     if keys.dialogue is not None:
         changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
-    for key, read in _TOOL_READERS.items():
-        if getattr(keys, key) is not None:
-            changed[key] = read(spot.at(key))
+    changed |= read_offers(spot, keys)
     if not changed:
         return outer
     own = {name: getattr(outer, name) for name in _DEFAULTS}
@@ -291,6 +292,13 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         spot.error("an id is one line of text", key="id")
     _check_hidden(spot, keys.hidden)
     own = defaults_of(spot, keys, defaults)
+    if own.module is not None:
+        from proctor.formats.native.stateful_tools import dialogue_with_module
+
+        dialogue = dialogue_with_module(spot, own.dialogue, own.module, own.state, keys.hidden)
+        own = replace(own, dialogue=dialogue)
+    elif keys.state is not None:
+        check_no_module(spot, own.dialogue)
     messages = _messages(spot, keys, own)
     references = _references(spot, keys)
     context = _passages(spot, keys.context, "context")
@@ -389,7 +397,7 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
         spot.error(message, key=asking_keys[1])
         return ()
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
-    if not asking_keys and defaults.dialogue.name == VIRTUAL_USER and keys.hidden.get("task"):
+    if not asking_keys and defaults.dialogue.name in WITH_TASK and keys.hidden.get("task"):
         return system
     if not asking_keys and defaults.vars:
         from proctor.core.prompt import question_of
@@ -402,7 +410,7 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
             spot.error(
                 "the case asks nothing",
                 hint="write the question under 'ask', or as 'messages'"
-                if defaults.dialogue.name != VIRTUAL_USER
+                if defaults.dialogue.name not in WITH_TASK
                 else "write what the virtual user wants as 'task' under 'hidden'",
             )
         return ()
@@ -517,6 +525,7 @@ def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[WrittenCriterion
         "scripted": len(dialogue.params.get("then", ())) + 1,
         TOOL_LOOP: dialogue.params.get("max_turns", 10),
         VIRTUAL_USER: dialogue.params.get("max_rounds"),
+        **dict.fromkeys((STATEFUL_TOOLS, STATEFUL_USER), dialogue.params.get("max_turns", 30)),
     }.get(dialogue.name)
     for written in criteria:
         turn = written.criterion.turn

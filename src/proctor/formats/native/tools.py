@@ -1,7 +1,7 @@
 """Tools of a case, results that are written down for them, and the wanted shape of the reply."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
@@ -15,6 +15,9 @@ from proctor.suggestions import suggest
 
 TOOL_LOOP = "tool_loop"
 """The dialogue that answers the candidate's calls."""
+STATEFUL_TOOLS, STATEFUL_USER = "stateful_tools", "stateful_user"
+"""The dialogues in which the tools of a module are called, without a user and with one."""
+MODULE = "module"
 CHOICES = ("auto", "none", "required")
 PROVIDER_TYPES = ("json_object", "json_schema", "text")
 """What providers write as the type of a reply's format; none of them is a type of JSON Schema."""
@@ -53,8 +56,33 @@ _SERVER_SCHEMA: Json = {
     },
     "additionalProperties": False,
 }
+_MODULE_SCHEMA: Json = {
+    "type": "object",
+    "required": [MODULE],
+    "properties": {
+        MODULE: {"type": "string", "description": "A Python file whose functions are the tools."},
+        "only": {"description": "The tools that the candidate may call; all where left out."},
+        "user": {"description": "Tools that the simulated user may call, and nobody else."},
+        "timeout": {"type": "number", "description": "Seconds for the calls of one reply."},
+    },
+    "additionalProperties": False,
+}
+State = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "description": "A JSON file."},
+                {"type": "object", "description": "The state itself, or a file and actions."},
+            ]
+        }
+    ),
+]
 Tools = Annotated[
-    Any, WithJsonSchema({"anyOf": [_TOOL_SCHEMA, {"type": "array", "items": _TOOL_SCHEMA}]})
+    Any,
+    WithJsonSchema(
+        {"anyOf": [_TOOL_SCHEMA, {"type": "array", "items": _TOOL_SCHEMA}, _MODULE_SCHEMA]}
+    ),
 ]
 ToolChoice = Annotated[Any, WithJsonSchema({"type": ["string", "object"]})]
 ResponseFormat = Annotated[Any, WithJsonSchema({"type": ["string", "object"]})]
@@ -307,3 +335,44 @@ def dialogue_with_tools(
     if server:
         params["mcp"] = dict(server)
     return Spec(name=TOOL_LOOP, params=params)
+
+
+def names_module(value: Json) -> bool:
+    """Tell whether what is written under ``tools`` is a module."""
+    return isinstance(value, dict) and MODULE in value
+
+
+def check_no_module(spot: Spot, dialogue: Spec) -> None:
+    """Note a state that no tools work on; a dialogue may have brought its own."""
+    if dialogue.name not in (STATEFUL_TOOLS, STATEFUL_USER):
+        hint = "write 'tools: {module: tools.py}'"
+        spot.error("a state is for tools of a module, and there is none", hint=hint, key="state")
+
+
+_TOOL_READERS: Mapping[str, Callable[[Spot], Any]] = {
+    "tools": read_tools,
+    "tool_choice": read_tool_choice,
+    "response_format": read_response_format,
+    "tool_results": read_tool_results,
+    "mcp": read_server,
+}
+
+
+def read_offers(spot: Spot, keys: object) -> dict[str, Any]:
+    """Read what a header or a case says of tools, by the names that defaults have for it."""
+    offers: dict[str, Any] = {}
+    for key, read in _TOOL_READERS.items():
+        if getattr(keys, key) is None:
+            continue
+        if key == "tools" and names_module(spot.value[key]):
+            from proctor.formats.native.stateful_tools import read_module
+
+            module = read_module(spot.at(key))
+            offers |= {"module": module, key: module.tools}
+        else:
+            offers |= {key: read(spot.at(key)), **({"module": None} if key == "tools" else {})}
+    if getattr(keys, "state", None) is not None:
+        from proctor.formats.native.stateful_tools import read_state
+
+        offers["state"] = read_state(spot.at("state"))
+    return offers

@@ -13,7 +13,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.prompt import question_of
 from proctor.core.suite import VARIANT, CandidatePrompt, Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
-from proctor.formats.native.case import VIRTUAL_USER
+from proctor.formats.native.case import WITH_TASK
 from proctor.formats.native.case_files import copy_files, file_rows
 from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
 from proctor.formats.native.tools import PROVIDER_TYPES
@@ -62,7 +62,7 @@ def write_native(suite: Suite, folder: Path) -> Path:
 
 def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     """Return a case as the keys and values of a native file, in the shortest exact form."""
-    has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
+    has_task = case.dialogue.name in WITH_TASK and bool(case.hidden.get("task"))
     if not (case.messages or has_task) or not (case.criteria or case.references):
         raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to score it")
     data: dict[str, Json] = {"id": case.id, **_question_keys(case)}

@@ -174,6 +174,11 @@ class ToolCalls(Scorer):
             words.append(f"not wanted: {shown}{', …' if len(extra) > 3 else ''}")
         return "; ".join(dict.fromkeys(words[:5]))
 
+    def compare(self, wanted: WantedCall, call: ToolCall) -> tuple[bool, str]:
+        """Tell whether a call is a wanted one, and if it is of the same tool, what is wrong."""
+        compared = self._compared(wanted, call)
+        return compared.share == 1, compared.why
+
     def _compared(self, wanted: WantedCall, call: ToolCall) -> "_Compared":
         if wanted.name != call.name:
             return _Compared(0.0, "")

@@ -14,6 +14,7 @@ from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
 from proctor.engine.run.stored_view import placed_case, view_of
+from proctor.reports.state_changes import state_object
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
 from proctor.web import addresses
@@ -92,6 +93,9 @@ class CaseAttempt(ResponseModel):
     messages: list[ShownMessage]
     rounds: list[dict[str, Any]] | None = Field(None, description="what an agent did, as JSON")
     files: list[LeftFile] | None = None
+    actions: list[dict[str, Any]] | None = Field(None, description="calls of tools with a state")
+    state_changes: list[dict[str, Any]] | None = None
+    simulator_flags: list[Any] | None = Field(None, description="faults of the simulated user")
 
 
 class CasePage(ResponseModel):
@@ -285,6 +289,7 @@ def _object(view: RunView, result: CaseResult, sizes: Mapping[str, int]) -> Case
             "output": item.attempt.output,
             "messages": _messages(item.attempt.messages),
             **agent_object(item.attempt, sizes),
+            **state_object(item.attempt.notes),
         }
         for shown, item in zip(shown_case["attempts"], result.attempts, strict=True)
     ]

@@ -182,6 +182,10 @@ class LaidNotes(ResponseModel):
 
     reason: str
     ledger: LaidLedger | None
+    user_calls: list[str]
+    """What the simulated user did by its own tools."""
+    changes: list[str]
+    """What changed in the state that tools work on."""
     flags: list[str]
     truncated: str
     turns: list[LaidTurnReplies]

@@ -13,6 +13,7 @@ from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message, ToolCall
 from proctor.reports.reasons import formula, rows_of, spans_of
+from proctor.reports.state_changes import state_changes, user_calls
 from proctor.reports.turns import ShownRound, files_left, rounds_shown, turns_of
 from proctor.web.highlight import pieces
 
@@ -172,6 +173,8 @@ def _notes(notes: Mapping[str, Json]) -> Laid:
     return {
         "reason": str(notes.get("reason") or ""),
         "ledger": _ledger(notes.get("ledger")),
+        "user_calls": user_calls(notes),
+        "changes": state_changes(notes),
         "flags": [_words(flag) for flag in _listed(notes, "flags")],
         "truncated": ", ".join(str(turn) for turn in _listed(notes, "truncated")),
         "turns": [

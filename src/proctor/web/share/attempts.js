@@ -133,6 +133,8 @@ function attemptPart(one, asked, several, state) {
       make("div.right", verdicts(one),
         notes.reason ? make("p", `${t("case.ended")}: ${notes.reason}`) : null,
         notes.truncated ? make("p.bad", `${t("case.truncated")}: ${notes.truncated}`) : null,
+        (notes.changes ?? []).map((one) => make("p", `${t("case.changes")}: ${one}`)),
+        (notes.user_calls ?? []).map((one) => make("p", `${t("case.user_calls")}: ${one}`)),
         (notes.flags ?? []).map((flag) => make("p.bad", `${t("case.simulated")}: ${flag}`)),
         ledgerPart(notes.ledger),
         (notes.turns ?? []).map((turn) => folded(`${t("case.replies")}, ${t("case.turn")} ${turn.turn}`, (turn.raw ?? []).map((text) => rawText(text, "")))))));

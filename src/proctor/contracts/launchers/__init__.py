@@ -1,0 +1,1 @@
+"""Programs of tools that run by themselves inside a sandbox."""
