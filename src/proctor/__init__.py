@@ -135,7 +135,16 @@ def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names.split():
             return vars(importlib.import_module(f"proctor.{home}"))[name]
-    raise AttributeError(f"module 'proctor' has no attribute {name!r}")
+    raise AttributeError(f"module 'proctor' has no attribute {name!r}{_meant(name)}")
+
+
+def _meant(name: str) -> str:
+    if name.startswith("_"):  # asked for by tools, and no slip
+        return ""
+    from proctor.suggestions import closest
+
+    close = closest(name, __all__)
+    return f" (did you mean {close!r}?)" if close else ""
 
 
 _moved.install()

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 import proctor
@@ -341,3 +342,63 @@ def test_gates_and_filters() -> None:
     assert (len(run), run.rate, run.passed) == (2, 0.5, False)
     assert [gate.passed for gate in run.gates] == [True, False]
     assert len(proctor.evaluate(cases, same_text, limit=3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("attempts", "3", "attempts is a whole number, not '3'"),
+        ("attempts", 0, "attempts must be at least 1"),
+        ("concurrency", 0, "concurrency is a whole number from 1"),
+        ("temperature", "hot", "temperature is a number"),
+        ("progress", "no", "progress is True or False"),
+        ("panel", "best", "panel is one of 'mean', 'median', 'majority'"),
+        ("name", 7, "name is a text"),
+        ("max_unscored", "some", "max_unscored is a share"),
+        ("sandbox", "vm", "there is no sandbox 'vm'"),
+        ("columns", {"frage": "ask"}, "columns= names keys of mappings"),
+        ("strict", True, "fix: dialect_option={'strict': …}"),
+        ("scoring_method", "rouge", "fix: dialect_option={'scoring_method': …}"),
+        ("junit", "run.xml", "fix: run.save('run.xml')"),
+    ],
+)
+def test_what_is_wrong_with_options(option: str, value: Any, words: str) -> None:
+    options: Any = {option: value}
+    with pytest.raises(ProctorError) as raised:
+        proctor.evaluate([("1+1", "2")], right, **options)
+    assert words in str(raised.value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options: Any = {"attempts": numpy.int64(2), "max_cost": numpy.float64(1.0)}
+    run = proctor.evaluate([["Where is the Louvre?", "Paris"]], lambda question: "Paris", **options)
+    assert len(run[0].attempts) == 2
+
+
+def test_frames_are_cases_and_answers() -> None:
+    pandas = pytest.importorskip("pandas")
+    cases = pandas.DataFrame({"question": ["1+1", "2+2"], "answer": [2, 4], "level": ["a", "b"]})
+    answers = pandas.DataFrame({"case": ["2-2", "1-1"], "output": ["4", "3"]})
+    for given, rates in (
+        (answers, [0.0, 1.0]),
+        (answers["output"], [0.0, 0.0]),
+        (["2", "4"], [1.0, 1.0]),
+    ):
+        run = proctor.evaluate(cases, given)
+        assert [case.value for case in run] == rates
+        assert run.groups["level"]["b"].cases == 1
+
+
+async def leaves(question: str) -> str:
+    raise SystemExit(3)
+
+
+def leaves_at_once(question: str) -> str:
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("function", [leaves, leaves_at_once])
+def test_a_function_that_ends_the_program_is_an_error(function: Any) -> None:
+    run = proctor.evaluate([("a", "b")], function)
+    assert (run.errors, run.complete) == (1, False)
+    assert "SystemExit" in run[0].why

@@ -20,6 +20,7 @@ import proctor
 from level import LEVEL
 from proctor import GradedOutput, Grader, ProctorError, Suite
 from proctor.api.grader import reading_of
+from proctor.errors import UsageError
 from proctor.scorers import Contains, Judged
 from proctor.testing import FakeServer
 
@@ -296,3 +297,27 @@ def test_criteria_serve_cases_on_file(tmp_path: Path) -> None:
     path.write_text("name: bare\ncases:\n  - {id: a, ask: Where}\n")
     with Grader(path, criteria=Contains("Paris")) as grader:
         assert grader.score_one("a", "In Paris.").value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        (["Paris"], "expected a pair of a case's id and an output, not 'Paris'"),
+        ([("capital", "Paris", 1)], "expected a pair"),
+        ([("capital", object())], "an output is a text, a number, an Attempt, or None"),
+    ],
+)
+def test_what_is_no_pair_is_refused(grader: Grader, outputs: Any, words: str) -> None:
+    for way in (grader.score, lambda given: list(grader.stream(given))):
+        with pytest.raises(UsageError) as raised:
+            way(outputs)
+        assert words in str(raised.value)
+
+
+def test_outputs_may_be_numbers_and_come_by_id() -> None:
+    with Grader([("1+1", "2")]) as grader:
+        assert grader.score({"1-1": "2"})[0].value == 1.0
+        assert [one.value for one in grader.stream({"1-1": 2})] == [1.0]
+        assert grader.score_one("1-1", 2).value == 1.0  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="known are: 1-1"):
+            grader.score_one("zebra", "2")

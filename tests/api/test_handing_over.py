@@ -1,14 +1,14 @@
 """What is handed over as an object, and under which name the engine knows it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 import proctor
-from proctor import registry
+from proctor import registry, scorers
 from proctor.api import candidates, cases, function_models, object_specs, options, plain_scorers
-from proctor.core.exchange import Message, Request, Sampling
+from proctor.core.exchange import Message, ReplyShape, Request, Sampling
 from proctor.core.suite import Spec, Suite
 from proctor.errors import UsageError
 from proctor.formats.native.case import KEYS
@@ -90,7 +90,10 @@ def test_models_may_be_names_objects_and_functions() -> None:
     assert registry.lent("model", lent) is model
     judge = registry.lent("model", function_models.choice_of(str.upper, "judge").spec)
     request = Request(messages=(Message(role="user", content="yes"),))
-    assert run_sync(judge.reply(request)).text == '{"reason": "", "result": "yes"}'
+    assert run_sync(judge.reply(request)).text == "YES"
+    wanted = {"properties": {"reason": {"type": "string"}, "result": {"enum": ["yes", "no"]}}}
+    verdict = replace(request, shape=ReplyShape(name="verdict", schema=wanted))
+    assert run_sync(judge.reply(verdict)).text == '{"reason": "", "result": "yes"}'
     with pytest.raises(UsageError, match="judge: expected the name of a model"):
         function_models.choice_of(7, "judge")
 
@@ -170,3 +173,56 @@ def test_answers_may_come_in_any_shape() -> None:
         assert [one.output for one in attempts if one.output] == ["1"]
     both = candidates.answers_in_memory({"a": ["1", "2"]}, suite).attempts
     assert [(one.index, one.output) for one in both] == [(0, "1"), (1, "2")]
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda output: 7, "lambda returned 7, and its points go from 0 to 1"),
+        (lambda output: -1, "lambda returned -1"),
+        (lambda output: float("nan"), "lambda returned nan"),
+        (lambda output: "good", "lambda returned str, not a bool"),
+        (lambda output: 1 / 0, "lambda raised ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_is_no_score_is_told_by_the_name_of_the_function(function: Any, words: str) -> None:
+    run = proctor.evaluate([("a", "b")], lambda question: "b", criteria=function)
+    assert (run.rate, run.complete) == (None, False)
+    assert words in run[0].why
+
+
+async def breaks(output: str) -> bool:
+    raise KeyError("x")
+
+
+def test_functions_with_other_full_marks() -> None:
+    seven = proctor.scorer(out_of=7)(lambda output: 7)
+    shown = proctor.scorer(out_of=None, name="characters")(lambda output: len(output) * 100)
+    run = proctor.evaluate([("a", "b")], lambda question: "b", criteria=[seven, shown])
+    assert (run.rate, run[0].scores["characters"].points) == (1.0, 100.0)
+    run = proctor.evaluate([("a", "b")], lambda question: "b", criteria=breaks)
+    assert run[0].why == "breaks: breaks raised KeyError: 'x'"
+
+
+@pytest.mark.parametrize(
+    ("scorer", "said", "points"),
+    [
+        (scorers.JudgedCorrect(), True, 1.0),
+        (scorers.JudgedCorrect(), "no", 0.0),
+        (scorers.QaCorrectness(), (False, "wrong"), 0.0),
+        (scorers.Hallucination(), "supported", 1.0),
+        (scorers.Rating("How clear?"), 4, 4.0),
+        (scorers.Judged("Clear?"), {"reason": "", "result": "yes"}, 1.0),
+    ],
+)
+def test_one_value_is_the_verdict_of_any_judged_scorer(
+    scorer: Any, said: Any, points: float
+) -> None:
+    score = scorer.score_text("x", reference="x", context="x", judge=lambda prompt: said)
+    assert score.points == points
+
+
+def test_a_verdict_of_several_parts_is_named() -> None:
+    score = scorers.Faithfulness().score_text("x", context="x", judge=lambda prompt: True)
+    assert score.points is None
+    assert "lambda returned True, and {'claims': …} is wanted here" in score.reason

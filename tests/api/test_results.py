@@ -7,6 +7,7 @@ import pyarrow.parquet
 import pytest
 
 import proctor
+from proctor import scorers
 from proctor.api import notebook_html, progress, saving, tables
 from proctor.api.case_views import CaseView
 from proctor.api.comparing import compare
@@ -14,7 +15,7 @@ from proctor.api.functions import round_of, text_of
 from proctor.api.results import RunResult, Store
 from proctor.api.stores import StorePlace
 from proctor.engine.run.evaluate import RunProgress
-from proctor.errors import UsageError
+from proctor.errors import ProctorError, UsageError
 
 CASES = [
     {"id": f"c{n}", "ask": f"{n}?", "reference": str(n), "tags": {"half": "low" if n < 10 else "high"}}
@@ -159,3 +160,31 @@ def test_a_run_against_an_earlier_one(run: RunResult) -> None:
     worse = proctor.evaluate(CASES, bad, attempts=2, against=run, gate="against.verdict != 'worse'")
     assert worse.against is not None
     assert (worse.against.verdict, worse.passed) == ("worse", False)
+
+
+def test_what_is_not_there_is_said(run: RunResult) -> None:
+    with pytest.raises(IndexError, match="the run has 20 cases, and none at 20"):
+        run[20]
+    rows: Any = "tries"
+    with pytest.raises(UsageError, match="rows are 'attempts' or 'cases', not 'tries'"):
+        run.to_dicts(rows)
+    with pytest.raises(AttributeError, match="did you mean 'evaluate'"):
+        _ = proctor.evalute
+    with pytest.raises(AttributeError, match="did you mean 'ExactMatch'"):
+        _ = scorers.Exactmatch
+
+
+def test_result_files_of_an_origin(run: RunResult) -> None:
+    folder = run.save("out", layout="infibench")
+    assert any(folder.iterdir())
+    with pytest.raises(ProctorError, match="did you mean 'infibench'"):
+        run.save("out", layout="infibnch")
+
+
+def test_a_notebook_shows_whole_sentences(run: RunResult) -> None:
+    other = proctor.evaluate(
+        [{"id": f"c{n}", "ask": f"{n}", "reference": f"{n}"} for n in range(20)],
+        lambda question: "?",
+    )
+    compared = proctor.compare(run, other, force=True)
+    assert compared.sentence[-40:] in compared._repr_html_().replace("&lt;", "<")

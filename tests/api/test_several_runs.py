@@ -198,9 +198,15 @@ def test_an_interrupted_process_keeps_what_was_done(own_folder: Path) -> None:
     first.send_signal(signal.SIGINT)
     _, errors = first.communicate(timeout=60)
     assert (first.returncode, "KeyboardInterrupt" in errors) == (-signal.SIGINT, True)
+    assert errors.rstrip().endswith("what was done is stored: the same call goes on from there")
     (own_folder / "go-on").touch()
     second = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert second.stdout.split() == ["1.0", "complete"]
     said = asked.read_text().split()
     assert [said.count(str(number)) for number in range(5)] == [1] * 5
     assert sorted(set(said)) == [str(number) for number in range(10)]
+
+
+def test_runs_of_the_same_name_have_a_rate_each() -> None:
+    runs = proctor.evaluate([("a", "b")], [lambda question: "b", lambda question: "c"])
+    assert list(runs.rates.values()) == [1.0, 0.0]

@@ -35,6 +35,16 @@ def test_without_the_fixture():
 
 def test_without_a_marker(proctor_run):
     assert proctor_run(CASES[:2], twice).rate == 1
+
+
+@pytest.mark.proctor(min_rate=0.5)
+def test_without_a_run(proctor_run):
+    pass
+
+
+@pytest.mark.proctor(min_rat=0.5)
+def test_misspelt(proctor_run):
+    pass
 """
 
 
@@ -42,15 +52,17 @@ def test_without_a_marker(proctor_run):
 def test_a_rate_is_demanded(session: Any) -> None:
     session.write("test_it.py", TESTS)
     printed = session("-rf", code=1)
-    assert "1 failed, 2 passed, 1 error" in printed
+    assert "2 failed, 2 passed, 2 errors" in printed
     shown = printed.partition("_ test_not_sure_enough _")[2].partition("_ test_without")[0]
     assert "the lower end of the rate's interval is 0." in shown
     assert "and should be at least 0.8 (min_rate_low)" in shown
     assert "c3: number 0 of 1: " in shown
     assert "the marker proctor is for tests that use the fixture proctor_run" in printed
+    assert "the test evaluated nothing (fix: proctor_run(cases, candidate))" in printed
+    assert "no limit 'min_rat' (did you mean 'min_rate'?)" in printed
     assert (session.folder / ".proctor" / "proctor.db").exists()
     again = session("-rf", "--proctor-store", "other.db", code=1)
-    assert "1 failed, 2 passed, 1 error" in again
+    assert "2 failed, 2 passed, 2 errors" in again
     assert (session.folder / "other.db").exists()
 
 

@@ -47,6 +47,13 @@ class Chosen:
     unknown: tuple[str, ...] = ()
     """What keeps a function from being recognised again."""
 
+    @property
+    def is_nobody(self) -> bool:
+        """Tell whether nobody was named."""
+        # One by one: a table is neither equal to another nor unequal.
+        several = (self.model, self.agent, self.answers, self.answers_in_memory)
+        return all(one is None for one in several)
+
 
 def chosen_candidates(candidate: Any, options: ReadOptions) -> list[Chosen]:
     """Find out who is examined: the candidate, or the options that the command line has for it."""

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard, Unpack
 from proctor import registry
 from proctor.api.object_specs import AnyCriteria, spec_of, written_criteria
 from proctor.api.options import EvaluateOptions, ReadOptions
+from proctor.api.python_words import told_in_python
 from proctor.api.tables import Table
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.contracts.dialogue import Dialogue
@@ -23,7 +24,7 @@ from proctor.suggestions import suggest
 
 AnyCases = (
     str | os.PathLike[str] | Suite | Case | Mapping[str, Any] | Iterable[Mapping[str, Any]]
-    | Iterable[Case] | Iterable[str] | Iterable[tuple[str, Any]] | Table
+    | Iterable[Case] | Iterable[str] | Iterable[tuple[str, Any]] | Iterable[list[str]] | Table
 )  # fmt: skip
 """Cases: a path, a Suite, mappings in the native format, Cases, questions, or a table."""
 NAME = "cases"
@@ -104,6 +105,7 @@ def _of_entries(entries: Any, criteria: Any, name: str, header: Mapping[str, Any
     if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
         raise UsageError(
             f"cases are a path, a Suite, a list of mappings or a DataFrame, not {entries!r:.80}"
+            " (fix: [{'ask': 'What is …?', 'reference': 'It is …'}, …])"
         )
     entries = list(entries)
     if not entries:
@@ -194,8 +196,8 @@ def _written_case(entry: Any, place: int) -> Json:
         return {"ask": entry}
     if not isinstance(entry, Mapping):
         raise UsageError(
-            f"case {place + 1}: expected a mapping such as {{'ask': …, 'reference': …}} or a Case,"
-            f" not {entry!r:.80}"
+            f"case {place + 1}: expected a mapping such as {{'ask': …, 'reference': …}}, a pair of"
+            f" a question and its answer, or a Case, not {entry!r:.80}"
         )
     written = {str(key): _written_value(str(key), value) for key, value in entry.items()}
     return {key: value for key, value in written.items() if value is not None}
@@ -280,7 +282,11 @@ def table_rows(table: Any) -> list[Mapping[str, Any]] | None:
 
 def _meant(entry: Any, columns: Mapping[str, str]) -> Any:
     """Return an entry with the keys of a case; a pair of texts is a question and its answer."""
-    if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
+    if columns and not isinstance(entry, Mapping):
+        raise UsageError(
+            f"columns= names keys of mappings or columns of a table, and a case is {entry!r:.80}"
+        )
+    if isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str):
         return {"ask": entry[0], "reference": entry[1]}
     if not isinstance(entry, Mapping):
         return entry
@@ -365,6 +371,7 @@ def _row_case(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any
     return case
 
 
+@told_in_python()
 def load_suite(path: str | Path, **options: Unpack[EvaluateOptions]) -> Suite:
     """Read the suite at a path, in any of the formats that Proctor knows.
 

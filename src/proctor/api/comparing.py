@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from proctor.api.python_words import told_in_python
 from proctor.api.results import RunResult
 from proctor.api.several_runs import Runs
 from proctor.api.stores import StorePlace
@@ -191,6 +192,7 @@ class ComparedPair:
         ]
 
 
+@told_in_python()
 def compare(  # noqa: PLR0913 - the options of the command
     *runs: RunResult | Runs | str,
     by: str | Sequence[str] = (),

@@ -25,6 +25,7 @@ from proctor.api.cases import (
 from proctor.api.object_specs import AnyCriteria
 from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.progress import shown_progress
+from proctor.api.python_words import python_words, told_in_python
 from proctor.api.results import Checked, RunResult
 from proctor.api.run_files import WrittenReports, is_run_file, with_run_file
 from proctor.api.several_runs import Runs
@@ -92,7 +93,11 @@ def evaluate_all(
     **options: Unpack[EvaluateOptions],
 ) -> Runs:
     """Do what ``evaluate`` does, and return all runs, even if there is only one."""
-    return run_sync(aevaluate_all(cases, candidate, criteria=criteria, **options))
+    try:
+        return run_sync(aevaluate_all(cases, candidate, criteria=criteria, **options))
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note("what was done is stored: the same call goes on from there")
+        raise
 
 
 @overload
@@ -131,6 +136,16 @@ async def aevaluate_all(
     **options: Unpack[EvaluateOptions],
 ) -> Runs:
     """Do what ``evaluate_all`` does, in the loop that is running."""
+    with told_in_python():
+        return await _evaluated(cases, candidate, criteria, options)
+
+
+async def _evaluated(
+    cases: AnyCases,
+    candidate: ACandidate | Candidates | None,
+    criteria: AnyCriteria | None,
+    options: EvaluateOptions,
+) -> Runs:
     merged, reports = options, WrittenReports()
     if is_path(cases) and is_run_file(Path(cases)):
         cases, candidate, merged, reports = with_run_file(Path(cases), candidate, options)
@@ -143,8 +158,8 @@ async def aevaluate_all(
         notices: list[str] = []
 
         def notice(text: str) -> None:
-            notices.append(text)
-            say(text)
+            notices.append(python_words(text))
+            say(notices[-1])
 
         outcomes = await request.carried_out(opened, progress, notice)
         runs = [
@@ -180,7 +195,7 @@ class EvaluationRequest:
             for who in chosen_candidates(candidate, options)
             for one in _varied(_completed(who, options), options.get("variants"))
         ]
-        if several == [Chosen()] and not is_path(cases):
+        if all(who.is_nobody for who in several) and not is_path(cases):
             raise UsageError(
                 "there is no candidate (fix: evaluate(cases, function), or the name of a model such"
                 " as 'openai:NAME', an agent, or answers)"

@@ -270,6 +270,12 @@ _CLASS_NOISE = frozenset(
 )  # fmt: skip
 
 
+_WRITTEN_IN_C = frozenset(
+    {types.BuiltinFunctionType, types.MethodWrapperType, types.GenericAlias,
+     types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
+)  # fmt: skip
+
+
 def _plain(thing: Any) -> Json:
     """Write down a simple value with its kind; ``_NONE`` where it is something else."""
     kind = type(thing)
@@ -285,7 +291,7 @@ def _plain(thing: Any) -> Json:
         return ["enum", kind.__qualname__, thing.name, str(thing.value)]
     if isinstance(thing, re.Pattern):
         return ["pattern", str(thing.pattern), thing.flags]
-    if kind in (types.BuiltinFunctionType, types.MethodWrapperType, types.GenericAlias):
+    if kind in _WRITTEN_IN_C:
         return ["built in", str(getattr(thing, "__qualname__", thing))]
     if thing is Ellipsis or thing is NotImplemented:
         return ["built in", str(thing)]

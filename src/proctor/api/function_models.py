@@ -1,6 +1,6 @@
 """Functions as models: for judges and simulated users that a program brings along."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import isawaitable
@@ -9,7 +9,7 @@ from typing import Any
 from proctor.api.function_identity import identify
 from proctor.api.functions import function_name, in_own_thread, is_async, text_of
 from proctor.contracts.model import Model, ModelChoice, Price
-from proctor.core.exchange import Reply, Request, Sampling
+from proctor.core.exchange import Reply, ReplyShape, Request, Sampling
 from proctor.core.names import parse_model
 from proctor.core.suite import Json
 from proctor.errors import ModelError, ProctorError, UsageError
@@ -49,7 +49,7 @@ class FunctionModel(Model):
             result = work() if is_async(self.function) else await in_own_thread(work)
             if isawaitable(result):
                 result = await result
-            return Reply(text=_reply_text(result, self.name), finish="stop")
+            return Reply(text=_reply_text(result, self.name, request.shape), finish="stop")
         except ProctorError:
             raise
         except Exception as error:
@@ -59,16 +59,52 @@ class FunctionModel(Model):
         """Do nothing: a function is always there."""
 
 
-def _reply_text(result: Any, name: str) -> str | None:
-    """Return what a function said; a bare yes or no, or a truth, is a verdict."""
+def _reply_text(result: Any, name: str, shape: ReplyShape | None) -> str | None:
+    """Return what a function said; a truth, a choice or a number is the verdict that is wanted."""
     reason = ""
     if isinstance(result, tuple) and len(result) == 2:
         result, reason = result[0], str(result[1])
-    if isinstance(result, str) and result.strip().lower() in ("yes", "no"):
-        result = result.strip().lower() == "yes"
-    if isinstance(result, bool):
+    if shape is not None:
+        verdict = _verdict(result, reason, shape)
+        if verdict is None and isinstance(result, bool | int | float):
+            keys = ", ".join(f"{key!r}: …" for key in shape.schema["properties"])
+            raise ModelError(f"{name} returned {result!r}, and {{{keys}}} is wanted here")
+        result = result if verdict is None else verdict
+    elif isinstance(result, bool):
         result = {"reason": reason, "result": "yes" if result else "no"}
     return text_of(result, name)
+
+
+def _verdict(result: Any, reason: str, shape: ReplyShape) -> dict[str, Json] | None:
+    """Fill in the JSON that is wanted of a judge; none where one value does not decide it."""
+    wanted: Mapping[str, Mapping[str, Json]] = shape.schema["properties"]
+    free = {name for name, kind in wanted.items() if kind.get("type") == "string"}
+    free -= {name for name, kind in wanted.items() if "enum" in kind}
+    lists = {name for name, kind in wanted.items() if kind.get("type") == "array"}
+    deciding = [name for name in wanted if name not in free | lists]
+    if len(deciding) != 1:
+        return None
+    value = _value(result, wanted[deciding[0]])
+    if value is None:
+        return None
+    others = {**dict.fromkeys(free, reason), **{name: [] for name in lists}}
+    return {name: others.get(name, value) for name in wanted}
+
+
+def _value(result: Any, kind: Mapping[str, Json]) -> Json:
+    """Return a result as a value of a kind; of choices the first is yes, the second no."""
+    choices: list[str] = kind.get("enum", [])
+    word = result.strip().lower() if isinstance(result, str) else ""
+    if word in choices:
+        return word
+    if word in ("yes", "no"):
+        result = word == "yes"
+    if isinstance(result, bool):
+        if choices:
+            return choices[0 if result else 1]
+        return result if kind.get("type") == "boolean" else None
+    is_number = isinstance(result, int | float) and kind.get("type") in ("integer", "number")
+    return result if is_number else None
 
 
 def choice_of(

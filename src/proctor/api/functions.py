@@ -82,7 +82,7 @@ class FunctionSession(Session):
             answer = round_of(message, result, self.agent.name)
         except ModelError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = str(error)
             reason = f"{type(error).__name__}{f': {text}' if text else ''}"
             raise AgentError(

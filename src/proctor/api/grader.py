@@ -7,7 +7,7 @@ import os
 import queue
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import replace
@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Any, Self
 from proctor.api.cases import AnyCases, is_path, reading_on_file
 from proctor.api.cases import reading_of as reading_in_memory
 from proctor.api.function_models import AModel, choice_of
+from proctor.api.functions import text_of
 from proctor.api.object_specs import AnyCriteria
+from proctor.api.python_words import told_in_python
+from proctor.core.attempt import Attempt
 from proctor.core.suite import Spec, Suite
 from proctor.engine.grading.graded_output import GradedOutput, Output
 from proctor.engine.grading.open_grading import GradingSettings, open_grading
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GradedOutput", "Grader", "SlowOutput"]
 
-Pairs = Iterable[tuple[str, Output]]
+Pairs = Iterable[tuple[str, Output]] | Mapping[str, Output]
 WINDOW = 4096
 """How many outputs a stream has under way at most."""
 TOGETHER, TOGETHER_SECONDS = 256, 0.005
@@ -51,6 +54,7 @@ class Grader:
     process, however that ends.
     """
 
+    @told_in_python()
     def __init__(  # noqa: PLR0913 - each is a setting with a name
         self,
         cases: AnyCases,
@@ -116,22 +120,22 @@ class Grader:
         unknown case raises an error before anything is scored.
         """
         live = self._open()
-        return live.loop.run(live.score(list(outputs)))
+        return live.loop.run(live.score(_pairs(outputs)))
 
     async def ascore(self, outputs: Pairs) -> list[GradedOutput]:
         """Score pairs as ``score`` does, from a coroutine in any loop."""
         live = self._open()
-        return await asyncio.wrap_future(live.loop.submit(live.score(list(outputs))))
+        return await asyncio.wrap_future(live.loop.submit(live.score(_pairs(outputs))))
 
     def score_one(self, case_id: str, output: Output) -> GradedOutput:
         """Score a single output."""
         live = self._open()
-        return live.loop.run(live.score_one(case_id, output))
+        return live.loop.run(live.score_one(case_id, _output(output)))
 
     async def ascore_one(self, case_id: str, output: Output) -> GradedOutput:
         """Score a single output from a coroutine in any loop."""
         live = self._open()
-        return await asyncio.wrap_future(live.loop.submit(live.score_one(case_id, output)))
+        return await asyncio.wrap_future(live.loop.submit(live.score_one(case_id, _output(output))))
 
     def stream(self, outputs: Pairs) -> Iterator[GradedOutput]:
         """Score pairs while they come, and yield each result when it is there.
@@ -289,7 +293,8 @@ class _OutputFeed:
     def __init__(
         self, live: _Live, pairs: Pairs, put: Callable[[GradedOutput | BaseException], None]
     ) -> None:
-        self._live, self._pairs, self._put = live, iter(pairs), put
+        taken = pairs.items() if isinstance(pairs, Mapping) else pairs
+        self._live, self._pairs, self._put = live, iter(taken), put
         self._numbers = count()
         self._works: set[Future[None]] = set()
         self._exhausted = False
@@ -311,7 +316,7 @@ class _OutputFeed:
         until = time.monotonic() + TOGETHER_SECONDS
         while self.has_room and len(taken) < TOGETHER and time.monotonic() < until:
             try:
-                taken.append(next(self._pairs))
+                taken.append(_pair(next(self._pairs)))
             except StopIteration:
                 self._exhausted = True
         if taken:
@@ -345,6 +350,35 @@ def _close_all() -> None:
     for live in list(_OPEN):
         with suppress(Exception):
             live.close()
+
+
+def _pairs(outputs: Pairs) -> list[tuple[str, Output]]:
+    """Return the pairs that a person passed; a mapping has the outputs by the ids of cases."""
+    return [_pair(one) for one in (outputs.items() if isinstance(outputs, Mapping) else outputs)]
+
+
+def _pair(pair: Any) -> tuple[str, Output]:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise UsageError(
+            f"expected a pair of a case's id and an output, not {pair!r:.80}"
+            " (fix: score([('ID', 'the output'), …]))"
+        )
+    case_id, output = pair
+    return case_id, _output(output)
+
+
+def _output(output: Any) -> Output:
+    """Return an output as text: a number as it is written, an object as JSON."""
+    if output is None or isinstance(output, str | Attempt):
+        return output
+    try:
+        return text_of(output)
+    except TypeError:
+        kind = type(output)
+        raise UsageError(
+            f"an output is a text, a number, an Attempt, or None where there was no answer, not"
+            f" {kind.__module__}.{kind.__qualname__}"
+        ) from None
 
 
 def reading_of(

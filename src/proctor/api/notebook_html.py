@@ -81,7 +81,7 @@ def comparison_html(
     """Return what a comparison came to, and the cases that changed."""
     changed = [pair for pair in cases if pair.difference]
     rows = sorted(changed, key=lambda pair: pair.difference)[:SHOWN]
-    parts = [f"<p><b>{_text(line)}</b></p>" for line in sentences]
+    parts = [f"<p><b>{escape(one_line(line))}</b></p>" for line in sentences]
     parts.append(
         _table(
             ("Case", runs[0], runs[1], "Difference"),

@@ -3,9 +3,11 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin
 
+from proctor import origin_tables, registry
 from proctor.api.function_models import AModel, choice_of
 from proctor.api.stores import RunOfStore, StorePlace
 from proctor.api.tables import AnyAnswers
@@ -114,6 +116,53 @@ _SYNONYMS: Mapping[str, str] = {
 }  # fmt: skip
 
 
+_ELSEWHERE: Mapping[str, str] = {
+    "by": "fix: run.groups, or run.report(by=['TAG'])",
+    "cases": "fix: run.cases, or run.report(cases=True)",
+    "junit": "fix: run.save('run.xml')",
+    "markdown": "fix: run.save('run.md')",
+    "json": "fix: run.save('run.json'), or run.report('json')",
+    "format": "fix: run.report('md'), or run.save('run.md')",
+    "layout": "fix: run.save('FOLDER', layout='ORIGIN')",
+    "out": "fix: run.save('run.html'), or run.save('FOLDER', layout='ORIGIN')",
+}
+"""What of the command line is a method of the run here."""
+
+
+def _setting_of_a_format(name: str) -> str:
+    """Say where a setting goes that belongs to a format, as on the command line."""
+    for flags, setting, _, _ in origin_tables.flags():
+        if name in (setting, flags.partition("/")[0].removeprefix("--").replace("-", "_")):
+            return f"fix: dialect_option={{{setting!r}: …}}"
+    return ""
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return the value of an option, or say what kind of value it takes."""
+    kind: Any = EvaluateOptions.__annotations__[name]
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            known = ", ".join(map(repr, get_args(kind)))
+            raise UsageError(f"{name} is one of {known}, not {value!r:.80}")
+    elif kind is bool and not isinstance(value, bool):
+        raise UsageError(f"{name} is True or False, not {value!r:.80}")
+    elif kind is int:
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise UsageError(f"{name} is a whole number, not {value!r:.80}")
+        return int(value)
+    elif kind is float and name not in _SHARES:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise UsageError(f"{name} is a number, not {value!r:.80}")
+        return float(value)
+    elif kind is str and not isinstance(value, str):
+        raise UsageError(f"{name} is a text, not {value!r:.80}")
+    return value
+
+
+_SHARES = frozenset({"max_unscored"})
+"""What may be written as ``"5%"``, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """Options as somebody gave them, checked for their names."""
@@ -127,10 +176,13 @@ class ReadOptions:
         for name, value in options.items():
             own = _SYNONYMS.get(name, name)
             if own not in EvaluateOptions.__annotations__:
-                hint = suggest(name, sorted(EvaluateOptions.__annotations__), cutoff=LOOSELY)
+                hint = _ELSEWHERE.get(name) or _setting_of_a_format(name)
+                hint = hint or suggest(
+                    name, sorted(EvaluateOptions.__annotations__), cutoff=LOOSELY
+                )
                 raise UsageError(f"evaluate() has no option {name!r} ({hint})")
             if value is not None:
-                values[own] = value
+                values[own] = _checked(own, value)
         return cls(values)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -217,7 +269,7 @@ class ReadOptions:
         """Return how models are called."""
         record = self.get("record")
         concurrency = self.get("concurrency", 64)
-        if not isinstance(concurrency, int) or concurrency < 1:
+        if concurrency < 1:
             raise UsageError(f"concurrency is a whole number from 1, not {concurrency!r}")
         return CallSettings(
             concurrency=concurrency,
@@ -280,15 +332,22 @@ class ReadOptions:
     def sandbox(self) -> Spec:
         """Return where programs run."""
         name, _, image = str(self.get("sandbox", "bubblewrap")).partition(":")
+        if self.get("sandbox") is not None:
+            registry.find("sandbox", name)  # one that nobody knows is an error, needed or not
         return Spec(name=name, params={"image": image} if image else {})
 
     @property
     def max_unscored(self) -> float:
         """Return the share of cases that may be unscored."""
         value = self.get("max_unscored", MAX_UNSCORED)
-        if isinstance(value, str):
-            return float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
-        return float(value)
+        try:
+            if isinstance(value, str):
+                return float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+            return float(value)
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"max_unscored is a share such as 0.1 or '10%', not {value!r:.80}"
+            ) from None
 
 
 def _several(texts: str | Iterable[str]) -> tuple[str, ...]:

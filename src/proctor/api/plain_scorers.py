@@ -27,6 +27,10 @@ _ARGUMENTS: Mapping[str, Callable[[ScoreContext], Any]] = {
 """What a function may ask for by the names of its parameters."""
 
 
+class _Refused(Exception):
+    """What a function returned, where it is no score."""
+
+
 @dataclass(frozen=True, eq=False)
 class FunctionScorer(Scorer):
     """A plain function as a scorer."""
@@ -54,15 +58,29 @@ class FunctionScorer(Scorer):
         return self.most
 
     def score(self, ctx: ScoreContext) -> Any:
-        result = self.function(*(_ARGUMENTS[name](ctx) for name in self.takes))
-        return self._waited(result) if self.is_async else self._scored(result)
+        arguments = [_ARGUMENTS[name](ctx) for name in self.takes]
+        if self.is_async:
+            return self._waited(arguments)
+        try:
+            return self._scored(self.function(*arguments))
+        except Exception as error:  # noqa: BLE001 - told by the name of the function
+            return self._failed(error)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as before it was a scorer."""
         return self.function(*args, **kwargs)
 
-    async def _waited(self, result: Any) -> Any:
-        return self._scored(await result)
+    async def _waited(self, arguments: list[Any]) -> Any:
+        try:
+            return self._scored(await self.function(*arguments))
+        except Exception as error:  # noqa: BLE001 - told by the name of the function
+            return self._failed(error)
+
+    def _failed(self, error: Exception) -> Score:
+        text = str(error)
+        raised = "" if isinstance(error, _Refused) else f" raised {type(error).__name__}"
+        reason = f"{self.name}{raised}{':' if raised and text else ''} {text}".rstrip()
+        return Score.failed(reason, out_of=self.most)
 
     def _scored(self, result: Any) -> Any:
         """Return what a function returned, with its reason where it gave one."""
@@ -72,9 +90,14 @@ class FunctionScorer(Scorer):
         if isinstance(result, Score):
             return result
         if not isinstance(result, bool | int | float):
-            raise TypeError(
-                f"{self.name} returned {type(result).__name__}, not a bool, a number, a Score or a"
-                " pair of points and a reason"
+            raise _Refused(
+                f"returned {type(result).__name__}, not a bool, a number, a Score or a pair of"
+                " points and a reason"
+            )
+        if self.most is not None and not 0 <= result <= self.most:
+            raise _Refused(
+                f"returned {result:g}, and its points go from 0 to {self.most:g} (fix:"
+                " @proctor.scorer(out_of=…) names full marks, out_of=None only shows the number)"
             )
         return Score(points=float(result), out_of=self.most, reason=str(reason))
 

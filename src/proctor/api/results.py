@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from proctor import registry
 from proctor.api.case_views import CaseView
+from proctor.api.python_words import python_words, told_in_python
 from proctor.api.stores import RunOfStore, StorePlace
 from proctor.contracts.report import Report, RunView
 from proctor.core.names import candidate_label
@@ -66,7 +67,7 @@ class RunResult(RunOfStore):
     ) -> "RunResult":
         """Make the result of what the engine returned, while the store is open."""
         view = outcome.view
-        problems = [str(problem) for problem in outcome.warnings]
+        problems = [python_words(str(problem)) for problem in outcome.warnings]
         return cls._of_view(
             view,
             StorePlace(store.url if store.url is not None else opened.place),
@@ -199,6 +200,8 @@ class RunResult(RunOfStore):
 
     def __getitem__(self, case: str | int) -> CaseView:
         if isinstance(case, int):
+            if not -len(self.cases) <= case < len(self.cases):
+                raise IndexError(f"the run has {len(self.cases)} cases, and none at {case}")
             return self.cases[case]
         if case not in self._places:
             hint = suggest(case, list(self._places)[:1000], cutoff=LOOSELY)
@@ -239,9 +242,9 @@ class RunResult(RunOfStore):
 
     def to_dicts(self, rows: Literal["attempts", "cases"] = "attempts") -> list[dict[str, Any]]:
         """Return a mapping for each attempt, or for each case."""
-        from proctor.api.tables import attempt_rows, case_rows
+        from proctor.api.tables import rows_of
 
-        return case_rows(self.cases) if rows == "cases" else attempt_rows(self.cases)
+        return rows_of(self.cases, rows)
 
     def to_pandas(self, rows: Literal["attempts", "cases"] = "attempts") -> Any:
         """Return a DataFrame with a row for each attempt, or for each case."""
@@ -255,10 +258,16 @@ class RunResult(RunOfStore):
 
         return arrow_of(self.to_dicts(rows))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the run to a file: .html, .jsonl, .parquet, .json, .csv or .md."""
-        from proctor.api.saving import save_run
+    def save(self, path: str | os.PathLike[str], *, layout: str = "") -> Path:
+        """Write the run to a file: .html, .jsonl, .parquet, .json, .csv, .md or .xml (JUnit).
 
+        With ``layout``, the name of an origin such as ``infibench``, the path is a folder for the
+        result files that its tools expect.
+        """
+        from proctor.api.saving import save_layout, save_run
+
+        if layout:
+            return save_layout(Path(path), layout, self.view)
         return save_run(Path(path), self.id, self.store, self.report)
 
 
@@ -278,6 +287,7 @@ Store = RunStore
 """What programs call it."""
 
 
+@told_in_python()
 def stored_run(store: StorePlace, reference: str) -> RunResult:
     """Return a run of a store by its name or id."""
     from proctor.engine.run.later_findings import with_later_findings

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from proctor import registry
 from proctor.api.stores import StorePlace
+from proctor.contracts.report import Layout, RunView
+from proctor.core.suite import Spec
 from proctor.engine.transfer.run_files import in_place, write_runs
 from proctor.errors import UsageError
 
@@ -24,8 +27,15 @@ def save_run(path: Path, run_id: str, store: StorePlace, report: Callable[..., s
             write_runs(opened, [run_id], path)
     else:
         endings = ", ".join([".html", *_STORED, *_REPORTS])
-        raise UsageError(f"{path}: a run is written as {endings}")
+        raise UsageError(f"{path}: a run is written as {endings} (fix: save('run.html'))")
     return path
+
+
+def save_layout(folder: Path, name: str, view: RunView) -> Path:
+    """Write the result files of an origin into a folder, and return the folder."""
+    layout: Layout = registry.build("layout", Spec(name=name))
+    layout.write(view, folder)
+    return folder
 
 
 def _write_page(path: Path, run_id: str, store: StorePlace) -> None:

@@ -8,6 +8,7 @@ from proctor import registry
 from proctor.api.function_models import AModel
 from proctor.api.grader import Grader
 from proctor.api.object_specs import spec_of
+from proctor.api.python_words import told_in_python
 from proctor.contracts.judge import Judge
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
@@ -18,6 +19,7 @@ from proctor.errors import MissingResource, UsageError
 from proctor.io.concurrency import run_sync
 
 
+@told_in_python()
 def score_alone(
     scorer: Scorer,
     ctx: ScoreContext,

@@ -1,5 +1,6 @@
 """Several runs of one call: side by side, and as one table."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, overload
 
@@ -33,8 +34,12 @@ class RunList(Sequence[RunResult]):
 
     @property
     def rates(self) -> dict[str, float | None]:
-        """Return the rate of each run, by its name."""
-        return {run.name: run.rate for run in self._runs}
+        """Return the rate of each run, by its name; with its id where two have the same."""
+        names = Counter(run.name for run in self._runs)
+        return {
+            run.name if names[run.name] == 1 else f"{run.name} ({run.id})": run.rate
+            for run in self._runs
+        }
 
     @property
     def complete(self) -> bool:

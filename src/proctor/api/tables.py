@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.core.attempt import Attempt
-from proctor.errors import MissingResource
+from proctor.errors import MissingResource, UsageError
 
 if TYPE_CHECKING:
     from proctor.api.case_views import AttemptView, CaseView
@@ -28,6 +28,13 @@ def attempt_rows(cases: "Iterable[CaseView]") -> list[dict[str, Any]]:
     """Return a row for each attempt: what was asked and answered, and every score."""
     rows = [_attempt(case, one) for case in cases for one in case.attempts]
     return _even(rows)
+
+
+def rows_of(cases: "Iterable[CaseView]", kind: str) -> list[dict[str, Any]]:
+    """Return a row for each attempt, or for each case."""
+    if kind not in ("attempts", "cases"):
+        raise UsageError(f"rows are 'attempts' or 'cases', not {kind!r}")
+    return case_rows(cases) if kind == "cases" else attempt_rows(cases)
 
 
 def case_rows(cases: "Iterable[CaseView]") -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message
+from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
@@ -146,6 +147,9 @@ class Scorer(ABC):
         that cannot be scored gets a Score that says so; a missing judge, or whatever else this
         machine lacks, is raised. For many texts, a ``Grader`` keeps everything warm.
         """
+        if not isinstance(output, str | None):
+            kind = type(output).__name__
+            raise UsageError(f"score_text() takes a text, or None, not {kind} (fix: str(…))")
         # By its name: what a plugin must be able to do knows nothing of who calls it.
         alone = importlib.import_module("proctor.api.scoring_alone")
         right = (reference,) if isinstance(reference, str) else tuple(reference or ())

@@ -12,12 +12,20 @@ from typing import Any
 
 import pytest
 
-from proctor.pytest_plugin.names import SHARED, SUFFIXES, SUMMARY
+from proctor.pytest_plugin.names import SHARED, SUFFIXES, SUMMARY, UNMET
 
 _MARKER = (
     "proctor(attempts=N, min_rate=SHARE, min_rate_low=SHARE, …): options of `proctor_run`, and what"
     " the rate, or the lower end of its interval, must reach"
 )
+
+
+def _share(text: str) -> float:
+    """Read a share of full marks."""
+    share = float(text)
+    if not 0 <= share <= 1:
+        raise ValueError(text)
+    return share
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--proctor-min",
-        type=float,
+        type=_share,
         metavar="SHARE",
         default=1.0,
         help="the share of full marks with which a case passes [default: 1]",
@@ -101,6 +109,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     marked = item.get_closest_marker("proctor")
     if marked is not None and "proctor_run" not in getattr(item, "fixturenames", ()):
         pytest.fail("the marker proctor is for tests that use the fixture proctor_run", False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test whose marker demands a rate, where nothing was evaluated."""
+    yield
+    if item.stash.get(UNMET, False):
+        pytest.fail(
+            "the marker proctor demands a rate, and the test evaluated nothing"
+            " (fix: proctor_run(cases, candidate))",
+            False,
+        )
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor.api.evaluate import evaluate_all
+from proctor.api.options import EvaluateOptions
+from proctor.pytest_plugin.names import UNMET
+from proctor.suggestions import closest, did_you_mean
 
 if TYPE_CHECKING:
     from proctor.api.results import RunResult
@@ -23,11 +26,14 @@ def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult
     if marker is not None and marker.args:
         pytest.fail("the marker proctor takes options by name: proctor(attempts=3)", False)
     limits = {name: marked.pop(name) for name in LIMITS if name in marked}
+    _check_names(marked)
     defaults = {**_session_options(request.config), **marked}
+    request.node.stash[UNMET] = bool(limits)
 
     def run(cases: Any, candidate: Any = None, **options: Any) -> "RunResult | Runs":
         if candidate is None:
             candidate = _session_candidate(request.config)
+        request.node.stash[UNMET] = False
         runs = evaluate_all(cases, candidate, **{**defaults, **options})
         for result in runs:
             if missed := missed_limits(result.rate, result.interval, limits):
@@ -35,6 +41,16 @@ def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult
         return runs[0] if len(runs) == 1 else runs
 
     return run
+
+
+def _check_names(marked: dict[str, Any]) -> None:
+    """Say which option of the marker was meant by one that nobody knows."""
+    known = {*EvaluateOptions.__annotations__, "criteria"}
+    for name in marked:
+        # Names near those of limits are looked for here; `evaluate` knows all others.
+        close = closest(name, [*known, *LIMITS])
+        if name not in known and close in LIMITS:
+            pytest.fail(f"the marker proctor has no limit {name!r} ({did_you_mean(close)})", False)
 
 
 def missed_limits(

@@ -84,7 +84,15 @@ def __getattr__(name: str) -> Any:
         return sorted(_homes())
     if not name.startswith("_") and name in _homes():
         return vars(importlib.import_module(_homes()[name]))[name]
-    raise AttributeError(f"module 'proctor.scorers' has no attribute {name!r}")
+    raise AttributeError(f"module 'proctor.scorers' has no attribute {name!r}{_meant(name)}")
+
+
+def _meant(name: str) -> str:
+    if name.startswith("_"):
+        return ""
+    from proctor.suggestions import suggest
+
+    return f" ({suggest(name, _homes())})"
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,7 @@ from proctor.engine.run.score_dispatch import BATCH_SIZE, Kind, ScoreDispatcher,
 from proctor.errors import ProctorError, UsageError
 from proctor.io.concurrency import in_thread, leaving_out_time_in_line, map_unordered
 from proctor.store.store import Store
-from proctor.suggestions import LOOSELY, closest, did_you_mean
+from proctor.suggestions import LOOSELY, suggest
 
 COLUMN = 1024
 """How many outputs are scored as columns at a time."""
@@ -96,9 +96,8 @@ class OutputGrading:
         """Return a case, or raise a UsageError that names what was meant."""
         case = self.cases.get(case_id)
         if case is None:
-            close = closest(str(case_id), list(islice(self.cases, 10_000)), cutoff=LOOSELY)
-            meant = f" ({did_you_mean(close)})" if close else ""
-            raise UsageError(f"the suite has no case {case_id!r:.200}{meant}")
+            hint = suggest(str(case_id), list(islice(self.cases, 10_000)), cutoff=LOOSELY)
+            raise UsageError(f"the suite has no case {case_id!r:.200} ({hint})")
         return case
 
     def numbered(self, pairs: Iterable[tuple[str, Output]], first: int = 0) -> Iterator[Numbered]:
