@@ -19,7 +19,7 @@ import click
 from proctor import registry
 from proctor.cli.main import COMMANDS, cli
 from proctor.cli.options import GroupedHelp
-from proctor.cli.run_from_file import run_file_schema
+from proctor.cli.run_file import run_file_schema
 from proctor.contracts.scorer import Scorer
 from proctor.formats.native.schema import schema_text
 

@@ -92,7 +92,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "agents/launchers/proctor_python.py": ({"json.loads"}, TALK),
     "origins/taskweaver/launcher/proctor_taskweaver.py": ({"json.loads"}, TALK),
     "io/excel_files.py": ({"zipfile.ZipFile"}, "the size of a workbook, before it is read"),
-    "api/run_files.py": ({"json.loads"}, "a value of the options of a run file, which the person wrote"),
+    "api/run_file.py": ({"json.loads"}, "a value of the options of a run file, which the person wrote"),
     "cli/options.py": ({"json.loads"}, "an option of the person at the keyboard"),
     "executors/local.py": ({"json_bytes.loads"}, TALK),
     "executors/worker.py": ({"json_bytes.loads"}, TALK),

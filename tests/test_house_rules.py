@@ -58,7 +58,7 @@ INTERFACES = {
     "src/proctor/testing/server.py: said",
     "src/proctor/web/pages/case_models.py: asked",
     "src/proctor/web/pages/compare.py: asked",
-    "src/proctor/web/pages/found.py: found",
+    "src/proctor/web/pages/search_results.py: found",
     "src/proctor/web/pages/run.py: asked",
 }
 # Where plugins are called: by what their contract has, never by what they happen to have.

@@ -101,7 +101,7 @@ def test_a_run_file_has_everything(own_folder: Path) -> None:
 
 
 def test_models_of_a_run_file_keep_their_settings(own_folder: Path) -> None:
-    from proctor.api.run_files import with_run_file
+    from proctor.api.run_file import with_run_file
 
     path = own_folder / "exam.yaml"
     path.write_text(

@@ -8,7 +8,7 @@ import pytest
 
 from json_schema import fits
 from proctor.cli.options import is_run_file
-from proctor.cli.run_from_file import RunFile, run_file_schema
+from proctor.cli.run_file import RunFile, run_file_schema
 from proctor.errors import SuiteError
 from proctor.io.yaml_files import read_yaml
 from proctor.testing import FakeServer

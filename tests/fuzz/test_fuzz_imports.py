@@ -28,7 +28,7 @@ from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec, Suite
 from proctor.engine.run.evaluate import finish
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.stored_view import view_of
-from proctor.engine.transfer.run_files import read_archive, read_runs, write_runs
+from proctor.engine.transfer.export_import import read_archive, read_runs, write_runs
 from proctor.errors import ProctorError
 from proctor.reports.structured import to_object
 from proctor.store.rows import RunAttempt

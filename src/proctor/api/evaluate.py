@@ -27,7 +27,7 @@ from proctor.api.options import EvaluateOptions, ReadOptions
 from proctor.api.progress import shown_progress
 from proctor.api.python_words import python_words, told_in_python
 from proctor.api.results import Checked, RunResult
-from proctor.api.run_files import WrittenReports, is_run_file, with_run_file
+from proctor.api.run_file import WrittenReports, is_run_file, with_run_file
 from proctor.api.several_runs import Runs
 from proctor.api.stores import StorePlace
 from proctor.contracts.dialect import Reading

@@ -7,7 +7,7 @@ from proctor import registry
 from proctor.api.stores import StorePlace
 from proctor.contracts.report import Layout, RunView
 from proctor.core.suite import Spec
-from proctor.engine.transfer.run_files import in_place, write_runs
+from proctor.engine.transfer.export_import import in_place, write_runs
 from proctor.errors import UsageError
 
 _REPORTS = {".json": "json", ".csv": "csv", ".md": "md", ".xml": "junit"}

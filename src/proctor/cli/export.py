@@ -52,7 +52,7 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
       proctor export @last --as answers --out answers.jsonl
     """
     from proctor.cli.output import print_json
-    from proctor.engine.transfer.run_files import write_runs
+    from proctor.engine.transfer.export_import import write_runs
     from proctor.store.store import Store
 
     out: Path = options["out"]
@@ -88,7 +88,7 @@ def _write_as(store: "Store", ids: list[str], out: Path, options: dict[str, Any]
 
 
 def _write_page(store: "Store", ids: list[str], out: Path, options: dict[str, Any]) -> int:
-    from proctor.engine.transfer.run_files import in_place
+    from proctor.engine.transfer.export_import import in_place
     from proctor.web.share.document import ShareSettings, size_notice, write_page
 
     settings = ShareSettings(

@@ -64,7 +64,7 @@ def _is_foreign(file: Path) -> bool:
 def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json: bool) -> None:
     from proctor.cli.output import print_json
     from proctor.cli.store import read_key
-    from proctor.engine.transfer.run_files import read_runs
+    from proctor.engine.transfer.export_import import read_runs
 
     imported = read_runs(store, file, own=own, key=None if key is None else read_key(key))
     for notice in imported.notices:
@@ -83,7 +83,7 @@ def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json:
 
 def _from_archive(store: "Store", path: Path, as_json: bool) -> None:
     from proctor.cli.output import print_json
-    from proctor.engine.transfer.run_files import read_archive
+    from proctor.engine.transfer.export_import import read_archive
 
     imported = read_archive(store, path)
     if as_json:

@@ -23,7 +23,7 @@ from proctor.engine.run.settings import (
 from proctor.io.search_paths import trust_folders
 
 if TYPE_CHECKING:
-    from proctor.cli.run_from_file import WrittenModel
+    from proctor.cli.run_file import WrittenModel
     from proctor.contracts.model import ModelChoice
 
 GROUPS: dict[str, Sequence[str]] = {
@@ -537,7 +537,7 @@ def from_run_file(options: dict[str, Any]) -> dict[str, Any]:
     """Complete a command's options by those of a run file, where one stands for the suite."""
     if not is_run_file(options["spec"]):
         return options
-    from proctor.cli.run_from_file import with_run_file
+    from proctor.cli.run_file import with_run_file
 
     return with_run_file(options)
 

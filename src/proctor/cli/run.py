@@ -21,8 +21,8 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from proctor.cli.run_files import RunFiles
-    from proctor.cli.run_from_file import WrittenReport
+    from proctor.cli.report_files import RunFiles
+    from proctor.cli.run_file import WrittenReport
     from proctor.contracts.report import Layout, Report
     from proctor.engine.compare.against import Against
     from proctor.engine.run.evaluate import Outcome
@@ -143,7 +143,7 @@ def _print_beside(views: list[Any], store: "Store", earlier: "Sequence[Against |
 def _write_reports(views: list[Any], reports: "Sequence[WrittenReport]", *, quiet: bool) -> None:
     """Write the reports that a run file asks for."""
     if reports:
-        from proctor.cli.run_from_file import write_reports
+        from proctor.cli.run_file import write_reports
 
         write_reports(views, reports, quiet=quiet)
 
@@ -153,7 +153,7 @@ def _run_files(options: dict[str, Any]) -> "RunFiles | None":
     texts = {name: options.pop(name) for name in ("junit", "markdown", "links")}
     if not any(texts.values()):
         return None
-    from proctor.cli.run_files import RunFiles
+    from proctor.cli.report_files import RunFiles
 
     return RunFiles.of(texts)
 

@@ -10,11 +10,11 @@ from proctor.engine.bulk.answers import ScoredAnswer
 from proctor.engine.bulk.cases import PartCases
 from proctor.engine.bulk.check import check_answers, check_cases, document_key, id_hashes
 from proctor.engine.bulk.columns import PartColumns
+from proctor.engine.bulk.criteria_findings import joined
 from proctor.engine.bulk.inputs import Inputs
 from proctor.engine.bulk.score_here import PartScoring
 from proctor.engine.bulk.score_part import score_share
 from proctor.engine.bulk.sort_answers import sort_answers
-from proctor.engine.bulk.surveys import joined
 from proctor.engine.bulk.tasks import AnswersTask, CheckTask, RowFile, ShareTask, SortTask
 from proctor.engine.bulk.worker_process import done
 from proctor.io.row_shares import Share, UnreadableShare, plan_text, rows_of

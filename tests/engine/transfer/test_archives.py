@@ -7,7 +7,7 @@ import pytest
 
 from proctor.cli.main import _run
 from proctor.engine.transfer.archives import archive_of, convert_results
-from proctor.engine.transfer.run_files import read_archive
+from proctor.engine.transfer.export_import import read_archive
 from proctor.errors import SuiteError
 from proctor.store.store import Store
 

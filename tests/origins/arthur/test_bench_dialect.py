@@ -8,7 +8,7 @@ import pytest
 
 from proctor.cli.main import _run
 from proctor.engine.run.read_suite import find_dialect
-from proctor.engine.transfer.run_files import read_archive
+from proctor.engine.transfer.export_import import read_archive
 from proctor.errors import DialectError, SuiteError, UsageError
 from proctor.origins.arthur.dialect import Bench
 from proctor.origins.arthur.folder import BenchFolder

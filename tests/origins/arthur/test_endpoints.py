@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from origins.arthur.mood_scorer import Mood
 from proctor.bench import TestRun, TestSuite
-from proctor.engine.transfer.run_files import read_archive
+from proctor.engine.transfer.export_import import read_archive
 from proctor.origins.arthur.ids import id_uuid
 from proctor.store.store import Store
 from proctor.web.app import make_app

@@ -16,7 +16,7 @@ from proctor.contracts.shares import CaseShare, FileRow, RowProblem, ShareReader
 from proctor.core.encoding import case_from
 from proctor.core.fingerprint import content_key
 from proctor.core.suite import Spec
-from proctor.engine.bulk.surveys import survey_to_json
+from proctor.engine.bulk.criteria_findings import survey_to_json
 from proctor.engine.bulk.tasks import (
     AnswersTask,
     CheckedAnswers,

@@ -11,7 +11,7 @@ from typing import Any
 from proctor.contracts.shares import FileRow, RowProblem
 from proctor.core.suite import Json, Suite
 from proctor.engine.bulk.check import reader_of
-from proctor.engine.bulk.surveys import joined
+from proctor.engine.bulk.criteria_findings import joined
 from proctor.engine.bulk.tasks import (
     AnswersTask,
     CheckedAnswers,

@@ -101,9 +101,9 @@ def taken_from_file(store: Store, reference: str) -> str:
     path = Path(reference)
     if path.suffix.lower() != ".jsonl" or reference.startswith("@"):
         return reference
+    from proctor.engine.transfer.export_import import read_runs
     from proctor.engine.transfer.imported_keys import quoted_id
     from proctor.engine.transfer.rows import HeadRow, checked, kind_of
-    from proctor.engine.transfer.run_files import read_runs
 
     head = next(iter(read_jsonl(path, finite=True)), None)
     if head is not None and kind_of(head) is HeadRow:

@@ -426,7 +426,7 @@ async def _interview(
         )
 
     with _settled():
-        async with _passed_on(ready):
+        async with _proxied(ready):
             await interviewer.collect(report)
 
 
@@ -451,7 +451,7 @@ async def _interview_until(
             )
         )
 
-    async with _passed_on(ready):
+    async with _proxied(ready):
         for batch in rule.batches(ready.concurrency):
             interviewer = ready.interviewer(writer, tools, batch)
             if not reached and interviewer.missing():
@@ -468,13 +468,13 @@ async def _interview_until(
     return RunRows(store, writer.run_id).drop_memory()
 
 
-def _passed_on(ready: PreparedRun) -> AbstractAsyncContextManager[None]:
+def _proxied(ready: PreparedRun) -> AbstractAsyncContextManager[None]:
     """Route an agent's calls through a proxy within the block."""
     if ready.cast.seats is None:
         return nullcontext()
-    from proctor.engine.agents.passed_on import passed_on
+    from proctor.engine.agents.run_proxy import run_proxy
 
-    return passed_on(ready.cast.seats, ready.settings.proxy, ready.models)
+    return run_proxy(ready.cast.seats, ready.settings.proxy, ready.models)
 
 
 async def _score(

@@ -13,7 +13,7 @@ from proctor.core.environment import EnvironmentNeeds
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.core.suite import Json
-from proctor.engine.run.program_places import ProgramPlaces
+from proctor.engine.run.program_slots import ProgramSlots
 from proctor.io.concurrency import in_line
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
@@ -43,7 +43,7 @@ class SharedSandbox(Sandbox):
 
     def __post_init__(self) -> None:
         self.joins = self.inner.joins
-        self.places = ProgramPlaces(self.limit)
+        self.places = ProgramSlots(self.limit)
 
     async def run(self, program: Program) -> Ran:
         return await self._once(program, warm=False)

@@ -11,7 +11,7 @@ from proctor.core.run import CaseResult, Run
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json
 from proctor.engine.run.stored_view import view_of
-from proctor.engine.transfer.run_files import in_place
+from proctor.engine.transfer.export_import import in_place
 from proctor.errors import UsageError
 from proctor.io import json_bytes
 from proctor.store.store import Store

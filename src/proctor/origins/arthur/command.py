@@ -83,7 +83,7 @@ def _folder(directory: Path | None) -> Path | None:
 
 
 def _taken(store: "Store", folder: Path, *, required: bool) -> list[dict[str, Any]]:
-    from proctor.engine.transfer.run_files import read_archive
+    from proctor.engine.transfer.export_import import read_archive
 
     if not required and not any(folder.iterdir()):
         return []

@@ -334,7 +334,7 @@ class TestSuite:
 
     def _found_on_disk(self, name: str) -> Suite | None:
         """Take a suite with its runs into the store that Arthur Bench kept under this name."""
-        from proctor.engine.transfer.run_files import read_archive
+        from proctor.engine.transfer.export_import import read_archive
 
         if self._files is None or not self._files.has(name):
             return None

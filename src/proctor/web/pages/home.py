@@ -14,8 +14,8 @@ from proctor.web.addresses import whole_number, with_query
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, text, whole
 from proctor.web.api.response import ListedRun, ListedSuite, Page, Progress, ResponseModel
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run
-from proctor.web.pages.desk import Dropped, RatePoint, dropped, spark, trends
-from proctor.web.pages.found import FoundCases, found_cases
+from proctor.web.pages.regressions import Dropped, RatePoint, dropped, spark, trends
+from proctor.web.pages.search_results import FoundCases, found_cases
 from proctor.web.store_pool import opened, store_pool_of
 
 PAGE = 50

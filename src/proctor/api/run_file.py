@@ -32,7 +32,7 @@ class WrittenReports:
     def write(self, views: "Sequence[RunView]") -> None:
         """Write them."""
         if self.wanted:
-            from proctor.cli.run_from_file import write_reports
+            from proctor.cli.run_file import write_reports
 
             write_reports(list(views), self.wanted, quiet=True)
 
@@ -53,7 +53,7 @@ def with_run_file(
 
     A candidate that a program names stands in the place of the file's.
     """
-    from proctor.cli.run_from_file import RunFile
+    from proctor.cli.run_file import RunFile
 
     values = RunFile.read(path)
     suite, reports = values.pop("spec"), WrittenReports(values.pop("reports", ()))
@@ -97,7 +97,7 @@ def _plain(text: str) -> Any:
 
 def _chosen(model: Any, how: Mapping[str, Any]) -> Any:
     """Return the models of a file as choices; names and objects are left as they are."""
-    from proctor.cli.run_from_file import WrittenModel
+    from proctor.cli.run_file import WrittenModel
 
     if isinstance(model, WrittenModel):
         return model.choice(how)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.store.store import Store
-from proctor.web.pages.found import AROUND, MOST_CASES, found_cases, snippet
+from proctor.web.pages.search_results import AROUND, MOST_CASES, found_cases, snippet
 
 LONG = "x" * 500
 

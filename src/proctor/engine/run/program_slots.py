@@ -16,7 +16,7 @@ ROOM = 0.5
 
 
 @dataclass
-class ProgramPlaces:
+class ProgramSlots:
     """Places of the programs that run at the same time.
 
     A program that does nothing, waiting for time or for input, leaves its place to another; once

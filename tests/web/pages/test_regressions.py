@@ -7,7 +7,7 @@ import pytest
 
 from proctor.core.suite import Spec
 from proctor.store.store import Store
-from proctor.web.pages.desk import RatePoint, dropped, spark, trends
+from proctor.web.pages.regressions import RatePoint, dropped, spark, trends
 from proctor.web.store_pool import StorePool
 
 

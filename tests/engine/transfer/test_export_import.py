@@ -18,7 +18,7 @@ from proctor.engine.run.evaluate import finish
 from proctor.engine.run.later_findings import with_later_findings
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.stored_view import view_of
-from proctor.engine.transfer.run_files import read_runs, write_runs
+from proctor.engine.transfer.export_import import read_runs, write_runs
 from proctor.errors import SuiteError, UsageError
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store

@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from proctor.contracts.sandbox import PartActivity, begin_part
-from proctor.engine.run import program_places
-from proctor.engine.run.program_places import MOST, ProgramPlaces, free_memory
+from proctor.engine.run import program_slots
+from proctor.engine.run.program_slots import MOST, ProgramSlots, free_memory
 
 
 class Programs:
     """Programs that hold a place until they are told to end."""
 
     def __init__(self, limit: int = 2) -> None:
-        self.places = ProgramPlaces(limit)
+        self.places = ProgramSlots(limit)
         self.running: list[str] = []
         self.parts: dict[str, PartActivity] = {}
         self.ends: dict[str, asyncio.Event] = {}
@@ -97,7 +97,7 @@ def test_idle_programs_are_so_many_at_most() -> None:
 
 
 def test_they_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program_places, "free_memory", lambda: 4000)
+    monkeypatch.setattr(program_slots, "free_memory", lambda: 4000)
 
     async def scene(programs: Programs) -> None:
         await programs.start("a", "b", "c", "d", "e", "f", memory=1000)

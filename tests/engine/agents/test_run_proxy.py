@@ -8,7 +8,7 @@ from proctor import registry
 from proctor.core.access import Destination
 from proctor.core.exchange import CHAT, MESSAGES, RESPONSES, Upstream
 from proctor.core.suite import Spec
-from proctor.engine.agents.passed_on import refuse_other_api, refuse_without_model
+from proctor.engine.agents.run_proxy import refuse_other_api, refuse_without_model
 from proctor.errors import UsageError
 
 PYTHON = {"target": "m:f"}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def passed_on(
+async def run_proxy(
     seats: "AgentWorkspaces", choice: "ModelChoice | None", models: "Models"
 ) -> AsyncIterator[None]:
     """Route the agent's calls through a proxy within the block, if requested."""
