@@ -47,26 +47,26 @@ ASKED = "What is your member number?"
     ],
 )
 def test_faults_of_a_message(text: str, asked: list[str], kinds: list[str]) -> None:
-    faults = faults_of(text, CASE, asked=asked, shown=asked, own=())
+    faults = faults_of(text, CASE, candidate_texts=asked, shown=asked, own=())
     assert [fault.kind for fault in faults] == kinds
 
 
 def test_a_fact_that_is_told_before_any_question_is_beyond_doubt() -> None:
-    (early,) = faults_of("I am M-1042.", CASE, asked=[], shown=[], own=())
-    (later,) = faults_of("M-1042, 4051.", CASE, asked=[ASKED], shown=[ASKED], own=())
+    (early,) = faults_of("I am M-1042.", CASE, candidate_texts=[], shown=[], own=())
+    (later,) = faults_of("M-1042, 4051.", CASE, candidate_texts=[ASKED], shown=[ASKED], own=())
     assert (early.severe, later.severe) == (True, False)
 
 
 def test_what_its_own_tools_gave_is_known() -> None:
-    (fault,) = faults_of("My card says C-555.", CASE, asked=[ASKED], shown=[], own=())
+    (fault,) = faults_of("My card says C-555.", CASE, candidate_texts=[ASKED], shown=[], own=())
     assert fault.what == "C-555"
     assert not faults_of(
-        "My card says C-555.", CASE, asked=[ASKED], shown=[], own=['{"n": "C-555"}']
+        "My card says C-555.", CASE, candidate_texts=[ASKED], shown=[], own=['{"n": "C-555"}']
     )
 
 
 @pytest.mark.parametrize("facts", [["my card is blue"], "my card is blue", None])
 def test_facts_may_be_written_as_texts(facts: object) -> None:
     case = Case(id="c", messages=(), criteria=(), hidden={"task": "t", "facts": facts})
-    faults = faults_of("Note that my card is blue.", case, asked=[], shown=[], own=())
+    faults = faults_of("Note that my card is blue.", case, candidate_texts=[], shown=[], own=())
     assert [fault.kind for fault in faults] == (["UnaskedFact"] if facts else [])

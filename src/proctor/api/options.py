@@ -142,8 +142,8 @@ def _checked(name: str, value: Any) -> Any:
     kind: Any = EvaluateOptions.__annotations__[name]
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
-            known = ", ".join(map(repr, get_args(kind)))
-            raise UsageError(f"{name} is one of {known}, not {value!r:.80}")
+            choices = ", ".join(map(repr, get_args(kind)))
+            raise UsageError(f"{name} is one of {choices}, not {value!r:.80}")
     elif kind is bool and not isinstance(value, bool):
         raise UsageError(f"{name} is True or False, not {value!r:.80}")
     elif kind is int:

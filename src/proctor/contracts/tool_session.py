@@ -75,7 +75,7 @@ class ToolSession:
     module: ToolModule
     sandbox: "Sandbox"
     state: Json = None
-    made: int = 0
+    calls_so_far: int = 0
     """How many calls were made."""
 
     async def begin(self) -> Json:
@@ -97,13 +97,13 @@ class ToolSession:
         rows = outcome.get("results")
         if "failed" in outcome or not isinstance(rows, list) or len(rows) != len(calls):
             raise _broken(str(outcome.get("failed") or "the sandbox gave no report"))
-        self.made += len(calls)
+        self.calls_so_far += len(calls)
         self.state = outcome["state"]
         return [_result(row) for row in rows]
 
     def _program(self, calls: Sequence[tuple[str, Json]]) -> Program:
         rows = [
-            {"name": name, "arguments": plain(arguments), "place": self.made + place}
+            {"name": name, "arguments": plain(arguments), "place": self.calls_so_far + place}
             for place, (name, arguments) in enumerate(calls)
         ]
         job = {"state": self.state, "calls": rows}

@@ -45,8 +45,8 @@ class ToolFunction:
         """Say which arguments it does not take, or lacks; nothing where it can be called so."""
         if not isinstance(arguments, Mapping):
             return f"the arguments of {self.name!r} are a mapping"
-        known = self.tool.parameters.get("properties", {})
-        if strange := [name for name in arguments if name not in known]:
+        parameters = self.tool.parameters.get("properties", {})
+        if strange := [name for name in arguments if name not in parameters]:
             return f"{self.name!r} has no parameter {strange[0]!r}"
         needed = self.tool.parameters.get("required", ())
         if lacking := [name for name in needed if name not in arguments]:
@@ -91,16 +91,16 @@ def _takes_state(node: ast.FunctionDef) -> bool:
 
 def _tool(node: ast.FunctionDef) -> Tool:
     """Read the name, the description and the parameters of a tool."""
-    given = node.args
-    if given.vararg is not None or given.kwarg is not None or given.posonlyargs:
+    arguments = node.args
+    if arguments.vararg is not None or arguments.kwarg is not None or arguments.posonlyargs:
         raise _at(node, f"{node.name}: the parameters of a tool are named, one by one")
     properties: dict[str, Json] = {}
     needed: list[str] = []
-    plain = given.args[1:]
-    defaults: list[ast.expr | None] = [None] * len(given.args)
-    defaults[len(given.args) - len(given.defaults) :] = given.defaults
+    plain = arguments.args[1:]
+    defaults: list[ast.expr | None] = [None] * len(arguments.args)
+    defaults[len(arguments.args) - len(arguments.defaults) :] = arguments.defaults
     pairs = [*zip(plain, defaults[1:], strict=True)]
-    pairs += [*zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    pairs += [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
     for parameter, default in pairs:
         properties[parameter.arg] = _schema(node, parameter)
         if default is None:
@@ -162,10 +162,10 @@ def _of_generic(node: ast.Subscript) -> dict[str, Json] | None:
 
 def _any_of(nodes: Sequence[ast.expr]) -> dict[str, Json] | None:
     schemas = [_of_type(part) for part in nodes]
-    known = [schema for schema in schemas if schema is not None]
-    if len(known) < len(schemas):
+    readable = [schema for schema in schemas if schema is not None]
+    if len(readable) < len(schemas):
         return None
-    flat = [part for schema in known for part in schema.get("anyOf", [schema])]
+    flat = [part for schema in readable for part in schema.get("anyOf", [schema])]
     kinds = [part["type"] for part in flat if set(part) == {"type"}]
     return {"type": kinds} if len(kinds) == len(flat) else {"anyOf": flat}
 

@@ -117,7 +117,7 @@ class StatefulUser(StatefulTools):
         talk = work.talk
         messages = talk.ctx.case.messages
         if messages and messages[-1].role == "user":
-            user.said(messages[-1].content)
+            user.add_own_message(messages[-1].content)
         else:
             talk.tell(await user.say())
         while True:
@@ -183,10 +183,10 @@ class _Work:
         """Make calls of tools, and return the texts of their results."""
         offered = self._offered(by)
         allowed = [call for call in calls if call.name in offered]
-        made = iter(await self.session.call([(call.name, call.arguments) for call in allowed]))
+        results = iter(await self.session.call([(call.name, call.arguments) for call in allowed]))
         texts = []
         for call in calls:
-            result = next(made) if call.name in offered else None
+            result = next(results) if call.name in offered else None
             text = f'{{"error": "there is no tool {call.name}"}}' if result is None else result.text
             row: dict[str, Json] = {
                 "turn": self.talk.turn,
@@ -259,23 +259,23 @@ class _User:
         ]
         self.own: list[str] = []
         """What its own tools gave."""
-        self.asked: list[str] = []
+        self.candidate_texts: list[str] = []
         """What the candidate said to it."""
 
-    def said(self, text: str) -> None:
+    def add_own_message(self, text: str) -> None:
         """Add a message of its own."""
         self.side.append(Message(role="assistant", content=text))
 
     def heard(self, text: str) -> None:
         """Add what the candidate said."""
-        self.asked.append(text)
+        self.candidate_texts.append(text)
         pen = Pen(self.ctx.marks)
         self.side.append(pen.message(pen.quote("assistant", text, pen.mark([text]))))
 
     def is_over(self, query: str) -> bool:
         """Tell whether it is done: by the stop word, which the candidate cannot say for it."""
         word = self.dialogue.stop_word
-        if any(word in text for text in self.asked[-1:]):
+        if any(word in text for text in self.candidate_texts[-1:]):
             return _bare(query) == word
         return word in query
 
@@ -312,7 +312,7 @@ class _User:
     async def _reply(self, side: list[Message], again: str) -> tuple[str, list[Message]]:
         """Let it call its tools until it says something; return that, and its side by then."""
         for number in range(self.dialogue.user_calls + 1):
-            reply = await self._asked(side, f"{again}/c{number}" if number else again)
+            reply = await self._user_reply(side, f"{again}/c{number}" if number else again)
             calls = told_apart(reply.tool_calls, number + 1)
             if not calls or number == self.dialogue.user_calls:
                 return (reply.text or "").strip(), side
@@ -328,7 +328,7 @@ class _User:
             ]
         raise AssertionError("a loop that returns")
 
-    async def _asked(self, side: Sequence[Message], again: str) -> Reply:
+    async def _user_reply(self, side: Sequence[Message], again: str) -> Reply:
         talk = self.work.talk
         request = Request(
             messages=tuple(side),
@@ -347,7 +347,7 @@ class _User:
     def _faults(self, text: str) -> list[UserFault]:
         word = self.dialogue.stop_word
         if self.is_over(text):
-            if not self.asked:
+            if not self.candidate_texts:
                 words = "the assistant has said nothing yet, and the matter is not settled"
                 return [UserFault(kind=ENDED_EARLY, words=words)]
             if "?" in text or "？" in text:
@@ -355,7 +355,9 @@ class _User:
                 return [UserFault(kind=ENDED_WITH_MORE, words=words, severe=False)]
             return []
         shown = [m.content for m in self.work.talk.transcript if m.role in ("user", "assistant")]
-        return faults_of(text, self.ctx.case, asked=self.asked, shown=shown, own=self.own)
+        return faults_of(
+            text, self.ctx.case, candidate_texts=self.candidate_texts, shown=shown, own=self.own
+        )
 
     def _flag(self, fault: UserFault, *, again: bool) -> None:
         flag: dict[str, Json] = {"turn": self.work.talk.turn, "kind": fault.kind}

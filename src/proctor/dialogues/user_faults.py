@@ -45,12 +45,17 @@ def facts_of(case: Case) -> dict[str, str]:
 
 
 def faults_of(
-    text: str, case: Case, *, asked: Sequence[str], shown: Sequence[str], own: Sequence[str]
+    text: str,
+    case: Case,
+    *,
+    candidate_texts: Sequence[str],
+    shown: Sequence[str],
+    own: Sequence[str],
 ) -> list[UserFault]:
     """Return what is wrong with a message of the user.
 
-    ``asked`` is what the candidate said so far, ``shown`` the whole conversation before the
-    message, ``own`` what the user's own tools gave.
+    ``candidate_texts`` is what the candidate said so far, ``shown`` the whole conversation before
+    the message, ``own`` what the user's own tools gave.
     """
     task, facts = str(case.hidden.get("task") or ""), facts_of(case)
     told = [task, *shown, *own]
@@ -60,7 +65,7 @@ def faults_of(
         if gives_away(text, answer, everything):
             words = "it tells the assistant what it is to find out"
             faults.append(UserFault(kind=GIVEN_AWAY, words=words, what=answer))
-    faults += _unasked_facts(text, facts, asked, told)
+    faults += _unasked_facts(text, facts, candidate_texts, told)
     for detail in _invented(text, everything):
         words = f"nobody knows of {detail}: it is made up"
         faults.append(UserFault(kind=INVENTED, words=words, what=detail))
@@ -72,14 +77,16 @@ def faults_of(
 
 
 def _unasked_facts(
-    text: str, facts: Mapping[str, str], asked: Sequence[str], told: Sequence[str]
+    text: str, facts: Mapping[str, str], candidate_texts: Sequence[str], told: Sequence[str]
 ) -> Iterable[UserFault]:
     """Yield facts that are told without a question; before any question that is beyond doubt."""
     values = {name: value for name, value in facts.items() if len(value) > 1}
-    if asked:
+    if candidate_texts:
         unasked_facts = [
             one.point
-            for one in unasked(text, values, asked_points=None, questions=asked, shown=told)
+            for one in unasked(
+                text, values, asked_points=None, questions=candidate_texts, shown=told
+            )
         ]
     else:
         unasked_facts = [
@@ -89,13 +96,15 @@ def _unasked_facts(
         ]
     for name in unasked_facts:
         words = f"nobody asked for it: {name}"
-        yield UserFault(kind=UNASKED, words=words, what=name, severe=not asked)
+        yield UserFault(kind=UNASKED, words=words, what=name, severe=not candidate_texts)
 
 
 def _invented(text: str, everything: Sequence[str]) -> Iterable[str]:
     """Yield names, codes and numbers that are in no text that the user may know of."""
-    known = "\n".join(everything).casefold()
+    told_before = "\n".join(everything).casefold()
     for match in dict.fromkeys(_DETAIL.findall(text)):
         bare = match.strip(".-_").casefold()
-        if bare not in known and re.sub(r"[\W_]", "", bare) not in re.sub(r"[\W_]", "", known):
+        if bare not in told_before and re.sub(r"[\W_]", "", bare) not in re.sub(
+            r"[\W_]", "", told_before
+        ):
             yield match.strip(".-_")

@@ -45,11 +45,11 @@ def limited_evaluate(request: pytest.FixtureRequest) -> "Callable[..., RunResult
 
 def _check_names(marked: dict[str, Any]) -> None:
     """Say which option of the marker was meant by one that nobody knows."""
-    known = {*EvaluateOptions.__annotations__, "criteria"}
+    option_names = {*EvaluateOptions.__annotations__, "criteria"}
     for name in marked:
         # Names near those of limits are looked for here; `evaluate` knows all others.
-        close = closest(name, [*known, *LIMITS])
-        if name not in known and close in LIMITS:
+        close = closest(name, [*option_names, *LIMITS])
+        if name not in option_names and close in LIMITS:
             pytest.fail(f"the marker proctor has no limit {name!r} ({did_you_mean(close)})", False)
 
 

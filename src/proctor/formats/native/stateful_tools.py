@@ -182,14 +182,14 @@ def _check_actions(spot: Spot, module: ModuleKeys) -> None:
         value = {"name": at.value} if isinstance(at.value, str) else at.value
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
             continue
-        given = value.get("arguments")
+        arguments = value.get("arguments")
         exact = scorer == "state_equal"
         names = [function.name for function in module.functions]
         if value["name"] not in names:
             at.error(f"there is no tool {value['name']!r}", hint=suggest(value["name"], names))
-        elif exact or isinstance(given, dict):
+        elif exact or isinstance(arguments, dict):
             one = [function for function in module.functions if function.name == value["name"]]
-            wrong = one[0].wrong_arguments({} if given is None else given)
+            wrong = one[0].wrong_arguments({} if arguments is None else arguments)
             if wrong and (exact or "needs" not in wrong):
                 at.error(wrong)
 
