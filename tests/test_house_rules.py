@@ -61,8 +61,6 @@ INTERFACES = {
     "src/proctor/web/pages/search_results.py: found",
     "src/proctor/web/pages/run.py: asked",
 }
-# Where plugins are called: by what their contract has, never by what they happen to have.
-BY_CONTRACT = ("engine", "contracts", "judging", "measures", "dialogues")
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
 # A path of the machine it was written on. /tmp is everywhere: programs in tests may name it.
 MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
@@ -213,38 +211,6 @@ def test_names_say_what_a_thing_is() -> None:
         for name in private_words(parsed(path))
     }
     assert bound == INTERFACES
-
-
-def asked_by_name(tree: ast.Module) -> list[int]:
-    """Return the lines where an object is asked whether it has something, by a written name."""
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and (
-            node.func.id == "hasattr"
-            or (
-                node.func.id == "getattr"
-                and len(node.args) == 3
-                and isinstance(node.args[1], ast.Constant)
-            )
-        )
-    ]
-
-
-def test_what_is_called_of_a_plugin_is_on_its_contract() -> None:
-    assert asked_by_name(ast.parse("hasattr(a, 'b')\ngetattr(a, 'b', None)\ngetattr(a, name)")) == [
-        1,
-        2,
-    ]
-    places = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for folder in BY_CONTRACT
-        for path in sorted((ROOT / "src" / "proctor" / folder).rglob("*.py"))
-        for line in asked_by_name(parsed(path))
-    ]
-    assert places == []
 
 
 def test_no_path_of_one_machine_is_written_down() -> None:

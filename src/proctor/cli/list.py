@@ -143,11 +143,12 @@ def _plugins(kind: str) -> list[dict[str, Any]]:
 
 
 def _recipes() -> list[dict[str, Any]]:
+    from proctor.contracts.recipe import RecipeDialect
     from proctor.core.suite import Spec
     from proctor.engine.run.recipes import recipe_names, recipe_path
     from proctor.registry import build
 
-    dialect = build("dialect", Spec(name="recipe"))
+    dialect: RecipeDialect = build("dialect", Spec(name="recipe"))
     paths = [path for name in recipe_names() if (path := recipe_path(name)) is not None]
     return [dict(dialect.describe(path)) for path in paths]
 

@@ -371,7 +371,7 @@ def read_offers(spot: Spot, keys: object) -> dict[str, Any]:
             offers |= {"module": module, key: module.tools}
         else:
             offers |= {key: read(spot.at(key)), **({"module": None} if key == "tools" else {})}
-    if getattr(keys, "state", None) is not None:
+    if spot.value.get("state") is not None:
         from proctor.formats.native.stateful_tools import read_state
 
         offers["state"] = read_state(spot.at("state"))

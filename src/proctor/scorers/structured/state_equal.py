@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from proctor import registry
+from pydantic import TypeAdapter, ValidationError
+
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.tool_session import Action, ToolModule, ToolSession
 from proctor.core.json_changes import AFTER, BEFORE, PATH, changes_between, path_words, with_changes
 from proctor.core.score import Score
-from proctor.core.suite import Case, Json, Spec
+from proctor.core.suite import Case, Json
 from proctor.core.tool_calls import same_value
-from proctor.errors import ModelError, PluginError
+from proctor.errors import ModelError
 from proctor.scorers.structured.json_paths import Path, fits, read_path
 
 STATE = "state"
@@ -145,12 +146,9 @@ def tools_of(case: Case) -> ToolModule | None:
     if not isinstance(written, Mapping) or "source" not in written:
         return None
     try:
-        spec = Spec(name="stateful_tools", params={"tools": written})
-        dialogue = registry.build("dialogue", spec)
-    except PluginError:
+        return TypeAdapter(ToolModule).validate_python(written)
+    except ValidationError:
         return None
-    module: ToolModule = dialogue.tools
-    return module
 
 
 def _words(change: Mapping[str, Json]) -> str:
