@@ -33,3 +33,16 @@ def test_a_run_is_reviewed_once_it_has_a_label_or_an_audit(tmp_path: Path) -> No
         assert not store.runs.is_reviewed("r")
         store.audits.save("r", "judge", 1.0, {})
         assert store.runs.is_reviewed("r")
+
+
+def test_scans_are_kept_by_kind_and_go_with_their_run(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        store.scans.save("r", "outage", "m", 1.0, {"kind": "outage", "marks": []})
+        store.scans.save("r", "outage", "other", 3.0, {"kind": "outage", "marks": [1]})
+        store.scans.save("r", "refusal", "m", 2.0, {"kind": "refusal", "marks": []})
+        store.scans.save("r", "refusal", "m", 2.5, {"kind": "refusal", "marks": [2]})
+        found = store.scans.of_run("r")
+        assert [(one["kind"], one["marks"]) for one in found] == [("outage", [1]), ("refusal", [2])]
+        assert store.scans.of_run("other") == []
+        store.labels.add(label("a", "scan:outage", 1.0))
+        assert store.labels.criteria("r") == {}

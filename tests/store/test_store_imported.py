@@ -52,6 +52,7 @@ def test_what_was_imported_no_longer_answers(address: str) -> None:
             run("ALTER TABLE run_results DROP COLUMN cluster")
             for table in (
                 "audits",
+                "scans",
                 "run_parts",
                 "suite_parts",
                 "baselines",
@@ -95,6 +96,7 @@ def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:
             run("ALTER TABLE run_results DROP COLUMN cluster")
             for table in (
                 "audits",
+                "scans",
                 "run_parts",
                 "suite_parts",
                 "baselines",

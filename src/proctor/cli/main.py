@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "baseline": ("proctor.cli.baseline:baseline", "Pin the run that later ones are compared with."),
     "grid": ("proctor.cli.grid:grid", "Show cases and candidates side by side, with outputs."),
     "audit": ("proctor.cli.audit:audit", "Measure how far a run's judge is off, and by what."),
+    "scan": ("proctor.cli.scan:scan", "Mark attempts that are not what they seem, with passages."),
     "items": ("proctor.cli.items:items", "List the cases of a suite that need a second look."),
     "labels": ("proctor.cli.labels:labels", "Import or export people's labels of a run's scores."),
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),

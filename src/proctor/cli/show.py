@@ -1,6 +1,6 @@
 """``proctor show``: show one case of a run, with everything that explains its score."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from proctor.core.tool_calls import call_text, said_and_called
 if TYPE_CHECKING:
     from proctor.core.attempt import Attempt
     from proctor.core.run import AttemptResult, CaseResult
+    from proctor.core.scan import ScanMark
     from proctor.core.score import Score
     from proctor.core.suite import Case, Criterion, Json, Message
 
@@ -39,6 +40,7 @@ def show(run: str, case: str, **options: Any) -> None:
     from proctor.cli.output import print_json
     from proctor.core.prompt import as_asked
     from proctor.engine.run.stored_view import case_of, view_of
+    from proctor.engine.scan.findings import scan_marks
     from proctor.errors import UsageError
     from proctor.reports.state_changes import state_object
     from proctor.reports.structured import case_object, without_texts
@@ -55,6 +57,7 @@ def show(run: str, case: str, **options: Any) -> None:
             file.key for item in result.attempts for file in files_left(item.attempt) if file.key
         }
         sizes = opened.files.sizes(left)
+        marks = scan_marks(opened, view.run.id, case)
     chosen = [item for item in result.attempts if attempt in (None, item.attempt.index)]
     if not chosen:
         indices = ", ".join(str(item.attempt.index) for item in result.attempts)
@@ -68,6 +71,7 @@ def show(run: str, case: str, **options: Any) -> None:
                 "output": item.attempt.output,
                 **_tool_object(item.attempt),
                 **state_object(item.attempt.notes),
+                **_scan_object(marks.get(item.attempt.index, ())),
                 **agent_object(item.attempt, sizes),
             }
             for shown_attempt, item in zip(shown["attempts"], result.attempts, strict=True)
@@ -81,7 +85,7 @@ def show(run: str, case: str, **options: Any) -> None:
         return
     if view.run.imported:
         click.echo("imported: answers and scores are as in the file")
-    for line in _lines(result, chosen, sizes, None if options["full"] else 1500):
+    for line in _lines(result, chosen, sizes, marks, None if options["full"] else 1500):
         click.echo(line)
 
 
@@ -98,8 +102,24 @@ def _tool_object(attempt: "Attempt") -> "dict[str, Json]":
     return {"messages": [_message_object(message) for message in attempt.messages]}
 
 
+def _scan_object(marks: "Sequence[tuple[str, ScanMark]]") -> "dict[str, Json]":
+    """Return what scans marked in an attempt; nothing where they marked nothing."""
+    rows = [{"kind": kind, "passage": one.passage, "reason": one.reason} for kind, one in marks]
+    return {"scan_marks": rows} if rows else {}
+
+
+def _scan_lines(marks: "Sequence[tuple[str, ScanMark]]") -> Iterator[str]:
+    """Yield what scans marked in an attempt."""
+    for kind, mark in marks:
+        yield f"  scanned, {kind}: “{_printable(mark.passage)}”"
+
+
 def _lines(
-    result: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
+    result: "CaseResult",
+    chosen: "list[AttemptResult]",
+    sizes: "dict[str, int]",
+    marks: "Mapping[int, Sequence[tuple[str, ScanMark]]]",
+    most: int | None,
 ) -> Iterator[str]:
     from proctor.core.passages import own_passages
     from proctor.reports.reasons import formula
@@ -125,6 +145,7 @@ def _lines(
         yield from _answer_lines(item, most)
         yield from _agent_lines(item.attempt, sizes, most)
         yield from _noted(item.attempt.notes)
+        yield from _scan_lines(marks.get(item.attempt.index, ()))
         for criterion in case.criteria:
             score = item.scores.get(criterion.id)
             if score is not None:

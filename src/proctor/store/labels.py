@@ -1,4 +1,4 @@
-"""Labels that people gave to attempts, and audits of judges, in the store."""
+"""Labels that people gave to attempts, audits of judges and scans of transcripts, in the store."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -16,8 +16,12 @@ from proctor.store.rows import (
 )
 from proctor.store.schema import (
     audits,
+    scans,
 )
 from proctor.store.schema import labels as label_table
+
+SCANNED = "scan:"
+"""What the criterion of a label begins with that says whether a scan's mark is right."""
 
 
 class Labels:
@@ -45,11 +49,15 @@ class Labels:
             connection.execute(delete(label_table).where(label_table.c.id == label_id))
 
     def criteria(self, run_id: str) -> dict[str, int]:
-        """Return how many cases of a run have labels by each criterion, the most first."""
+        """Return how many cases of a run have labels by each criterion, the most first.
+
+        Labels of what scans mark are not of a criterion of the run.
+        """
         table = label_table.c
         number = func.count(distinct(table.case_id))
         query = select(table.criterion, number).where(table.run_id == run_id)
-        query = query.where(table.points.is_not(None)).group_by(table.criterion)
+        query = query.where(table.points.is_not(None), table.criterion.not_like(f"{SCANNED}%"))
+        query = query.group_by(table.criterion)
         counts = [(int(row[1]), row[0]) for row in self._database.fetch_all(query)]
         return {
             criterion: count for count, criterion in sorted(counts, key=lambda c: (-c[0], c[1]))
@@ -87,6 +95,32 @@ class Audits:
             except BROKEN:
                 continue
         return documents
+
+
+class Scans:
+    """What judges marked in the transcripts of runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(
+        self, run_id: str, kind: str, judge: str, created: float, scan: Mapping[str, Json]
+    ) -> None:
+        """Store what was marked of one kind, or replace what the same judge marked before."""
+        row = {"run_id": run_id, "kind": kind, "judge": judge, "created": created}
+        statement = self._database.upsert(scans, replace=("created", "document"))
+        self._database.execute_many(statement, [{**row, "document": encode(scan)}])
+
+    def of_run(self, run_id: str) -> list[dict[str, Json]]:
+        """Return the newest scan of each kind, the newest first; damaged ones are left out."""
+        query = select(scans.c.kind, scans.c.document).where(scans.c.run_id == run_id)
+        newest: dict[str, dict[str, Json]] = {}
+        for row in self._database.fetch_all(query.order_by(scans.c.created.desc())):
+            try:
+                newest.setdefault(row.kind, decode_object(row.document))
+            except BROKEN:
+                continue
+        return list(newest.values())
 
 
 def _row(label: Label) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from proctor.store.schema import (
     run_scores,
     run_tags,
     runs,
+    scans,
     scores,
     searched,
     suite_cases,
@@ -309,7 +310,7 @@ class Runs:
             if row is None:
                 raise self._no_run(run_id)
             self.drop_rows(connection, run_id)
-            for table in (summaries, labels, audits, baselines):
+            for table in (summaries, labels, audits, scans, baselines):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
             forget_texts(connection, run_id)
             sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)

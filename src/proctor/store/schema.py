@@ -19,7 +19,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.store.rows import escape, unescape
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 14))
+VERSIONS = tuple(f"{number:04}" for number in range(1, 15))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -288,6 +288,16 @@ audits = Table(
     "audits",
     metadata,
     Column("run_id", Text, primary_key=True),
+    Column("judge", AnyText, primary_key=True),
+    Column("created", AnyNumber, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+scans = Table(
+    "scans",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
     Column("judge", AnyText, primary_key=True),
     Column("created", AnyNumber, nullable=False),
     Column("document", Text, nullable=False),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
-    from proctor.store.labels import Audits, Labels
+    from proctor.store.labels import Audits, Labels, Scans
     from proctor.store.listing import Listing
     from proctor.store.pairs import PairedListing, Pairs
     from proctor.store.parts.ledger import Parts
@@ -87,6 +87,13 @@ class Store:
         from proctor.store.labels import Audits
 
         return Audits(self.database)
+
+    @cached_property
+    def scans(self) -> "Scans":
+        """What judges marked in transcripts."""
+        from proctor.store.labels import Scans
+
+        return Scans(self.database)
 
     @cached_property
     def batches(self) -> "Batches":

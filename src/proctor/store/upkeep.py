@@ -49,6 +49,7 @@ from proctor.store.schema import (
     run_scores,
     run_tags,
     runs,
+    scans,
     scores,
     searched,
     suite_cases,
@@ -66,7 +67,7 @@ KINDS: Mapping[str, Sequence[Table]] = {
     "results": (run_results, run_tags, runs, run_parts, summaries, baselines),
     "model calls and programs": (calls, batches, batch_calls),
     "files of agents": (files, attempt_files),
-    "labels, audits, battles": (labels, audits, comparisons),
+    "labels, audits, battles": (labels, audits, scans, comparisons),
     SEARCH: (searched,),
 }
 """What a store holds; the first table of each kind is the one whose rows are counted."""
@@ -284,6 +285,7 @@ def _unused(
         *(("results", run_tags), ("results", summaries), ("results", run_parts)),
         ("results", baselines),
         *(("labels, audits, battles", labels), ("labels, audits, battles", audits)),
+        ("labels, audits, battles", scans),
     )
     for kind, table in run_owned:
         yield kind, table, ~exists().where(runs.c.id == table.c.run_id)

@@ -148,11 +148,12 @@ def scaled(corrected: Corrected, scale: CriterionScale) -> CorrectedScore:
         cases=corrected.cases,
         unlike=corrected.unlike,
         scale=(0.0, 1.0) if scale.counts else (scale.low, scale.high),
-        warning=_warning(corrected),
+        warning=picked_warning(corrected),
     )
 
 
-def _warning(corrected: Corrected) -> str:
+def picked_warning(corrected: Corrected) -> str:
+    """Say that labels were not given on cases picked at random, where that shows."""
     if not corrected.is_picked:
         return ""
     return (

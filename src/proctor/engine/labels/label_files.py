@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from proctor.core.run import Run
-from proctor.core.suite import Criterion, Json
+from proctor.core.suite import Criterion, Json, Spec
 from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
 from proctor.engine.labels.labelling_order import RandomCases
 from proctor.errors import ProctorError, SuiteError, UsageError
@@ -20,6 +20,7 @@ from proctor.io.findings import Findings
 from proctor.io.row_files import read_rows
 from proctor.io.text_files import Document
 from proctor.reports.reasons import rows_of
+from proctor.store.labels import SCANNED
 from proctor.store.rows import Label, LinkedCase
 from proctor.store.store import Store
 from proctor.suggestions import closest, suggest
@@ -103,7 +104,15 @@ def export_sample(
     waiting = (
         case_id for _, case_id in RandomCases(store, run, seed).after() if case_id not in labelled
     )
-    rows = (_to_fill_in(store.attempts.case(run.id, case_id), criterion) for case_id in waiting)
+    if criterion.startswith(SCANNED):
+        places = _scanned_rows(store, run, criterion)
+        rows = (
+            _row_to_fill_in(store.attempts.case(run.id, case_id), criterion, places[case_id][0])
+            for case_id in waiting
+            if case_id in places
+        )
+    else:
+        rows = (_to_fill_in(store.attempts.case(run.id, case_id), criterion) for case_id in waiting)
     count = 0
     with _writing(path, (*COLUMNS[:6], *SHOWN)) as write:
         for row in islice((row for row in rows if row is not None), size):
@@ -112,6 +121,27 @@ def export_sample(
     if criterion and not count and not labelled:
         raise UsageError(f"no case of the run {run.name!r} has a criterion {criterion!r}")
     return count
+
+
+def scanned_criteria(store: Store, run: Run) -> set[str]:
+    """Return what labels of a scan's marks name: ``scan:`` and the kind."""
+    return {f"{SCANNED}{scan.get('kind')}" for scan in store.scans.of_run(run.id)}
+
+
+def scan_criterion(name: str) -> Criterion:
+    """Return the criterion by which people say whether an attempt is of a kind: 1 or 0."""
+    question = f"Is it a case of {name.removeprefix(SCANNED)}?"
+    return Criterion(id=name, scorer=Spec(name="judged", params={"question": question}))
+
+
+def _scanned_rows(store: Store, run: Run, name: str) -> dict[str, list[int]]:
+    """Return the attempts that were looked at for a kind, by case."""
+    places: dict[str, list[int]] = {}
+    for scan in store.scans.of_run(run.id):
+        if name == f"{SCANNED}{scan.get('kind')}":
+            for mark in rows_of(scan, "marks"):
+                places.setdefault(str(mark.get("case")), []).append(int(mark.get("attempt", 0)))
+    return places
 
 
 def labelled_by_default(linked: LinkedCase) -> Criterion | None:
@@ -129,11 +159,17 @@ def _to_fill_in(linked: LinkedCase, name: str) -> dict[str, Json] | None:
     criterion = criteria.get(name) if name else labelled_by_default(linked)
     if criterion is None or not linked.attempts:
         return None
-    attempt = linked.attempts[0][0]
+    return _row_to_fill_in(linked, criterion.id, linked.attempts[0][0].index)
+
+
+def _row_to_fill_in(linked: LinkedCase, criterion: str, index: int) -> dict[str, Json] | None:
+    attempt = next((one for one, _ in linked.attempts if one.index == index), None)
+    if attempt is None:
+        return None
     return {
         "case": linked.case.id,
         "attempt": attempt.index,
-        "criterion": criterion.id,
+        "criterion": criterion,
         "points": None,
         "note": "",
         "author": "",
@@ -240,6 +276,8 @@ class _LabelRows:
         criteria = {criterion.id: criterion for criterion in linked.case.criteria}
         if name in criteria:
             return criteria[name]
+        if name in scanned_criteria(self.store, self.run):
+            return scan_criterion(name)
         if not name and criteria:
             return labelled_by_default(linked)
         message = f"the case {linked.case.id!r} has no criterion {name!r}"

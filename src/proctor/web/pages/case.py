@@ -14,6 +14,7 @@ from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
 from proctor.engine.run.stored_view import placed_case, view_of
+from proctor.engine.scan.findings import Marked, scan_marks
 from proctor.reports.state_changes import state_object
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
@@ -95,6 +96,7 @@ class CaseAttempt(ResponseModel):
     files: list[LeftFile] | None = None
     actions: list[dict[str, Any]] | None = Field(None, description="calls of tools with a state")
     state_changes: list[dict[str, Any]] | None = None
+    scan_marks: list[dict[str, Any]] = Field(description="what scans marked, with the passage")
     simulator_flags: list[Any] | None = Field(None, description="faults of the simulated user")
 
 
@@ -126,8 +128,9 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         place, result = placed_case(store, view, case_id)
         left = [file.key for item in result.attempts for file in files_left(item.attempt)]
         sizes = store.files.sizes(key for key in left if key)
+        marks = scan_marks(store, view.run.id, result.case.id)
         if addresses.wants_json(request):
-            return _object(view, result, sizes)
+            return _object(view, result, sizes, marks)
         case_list = CaseList.of(request, view.run)
         around = case_list.around(store, result, place)
         counts = counts_of(request, store, case_list)
@@ -135,6 +138,8 @@ def show_case(request: Request) -> CasePage | HtmlPage:
     data = _data(view, result, case_list, most=most)
     for attempt in data["case"]["attempts"]:
         _link_files(view.run.id, result.case.id, attempt, sizes)
+        marked = marks.get(attempt["index"], ())
+        attempt["notes"]["scans"] = [f"{kind}: “{mark.passage}”" for kind, mark in marked]
     chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
     add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
     return HtmlPage(
@@ -280,7 +285,9 @@ def _data(
     }
 
 
-def _object(view: RunView, result: CaseResult, sizes: Mapping[str, int]) -> CasePage:
+def _object(
+    view: RunView, result: CaseResult, sizes: Mapping[str, int], marks: "Marked"
+) -> CasePage:
     """Build the JSON: the output of ``proctor show --json``, plus all messages."""
     shown_case = case_object(result)
     shown_case["attempts"] = [
@@ -290,6 +297,10 @@ def _object(view: RunView, result: CaseResult, sizes: Mapping[str, int]) -> Case
             "messages": _messages(item.attempt.messages),
             **agent_object(item.attempt, sizes),
             **state_object(item.attempt.notes),
+            "scan_marks": [
+                {"kind": kind, "passage": mark.passage, "reason": mark.reason}
+                for kind, mark in marks.get(item.attempt.index, ())
+            ],
         }
         for shown, item in zip(shown_case["attempts"], result.attempts, strict=True)
     ]

@@ -182,6 +182,8 @@ class LaidNotes(ResponseModel):
 
     reason: str
     ledger: LaidLedger | None
+    scans: list[str]
+    """What scans marked, each with its passage."""
     user_calls: list[str]
     """What the simulated user did by its own tools."""
     changes: list[str]

@@ -173,6 +173,7 @@ def _notes(notes: Mapping[str, Json]) -> Laid:
     return {
         "reason": str(notes.get("reason") or ""),
         "ledger": _ledger(notes.get("ledger")),
+        "scans": [],
         "user_calls": user_calls(notes),
         "changes": state_changes(notes),
         "flags": [_words(flag) for flag in _listed(notes, "flags")],
