@@ -23,5 +23,10 @@ def test_every_folder_is_on_the_map_and_says_what_belongs_there() -> None:
     folders = {path.parent for path in root.rglob("__init__.py")} - {root}
     top = sorted(folder.name for folder in folders if folder.parent == root)
     assert [name for name in top if f"src/proctor/{name}/" not in page] == []
+    for home in ("engine", "scorers"):
+        # The entry of a folder goes on until the next one begins.
+        entry = page.partition(f"src/proctor/{home}/")[2].partition("src/proctor/")[0]
+        below = sorted(folder.name for folder in folders if folder.parent == root / home)
+        assert [name for name in below if name not in entry] == [], home
     silent = [f for f in folders if not (f / "__init__.py").read_text().startswith('"""')]
     assert silent == []

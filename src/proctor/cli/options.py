@@ -38,7 +38,7 @@ GROUPS: dict[str, Sequence[str]] = {
         "--simulator",
     ),
     "Suite": (
-        "--data", "--columns", "--where", "--limit", "--select", "--dialect", "--root",
+        "--where", "--limit", "--select", "--data", "--columns", "--dialect", "--root",
         "--allow-import",
     ),
     "Limits": (
