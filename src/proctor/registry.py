@@ -144,7 +144,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "truncation_rate": "proctor.measures.answers:TruncationRate",
         "unq_events": "proctor.measures.dialogue:UnqEvents",
         "unq_rate": "proctor.measures.dialogue:UnqRate",
-        "unreadable": "proctor.measures.dialogue:Unreadable",
+        "unreadable": "proctor.measures.dialogue:UnreadableVerdicts",
         "vague_ask_rate": "proctor.measures.dialogue:VagueAskRate",
     },
     "model": {

@@ -110,14 +110,14 @@ async def _serve(model: str, port: int, secret: str, tally: _Tally) -> None:
     import asyncio
 
     from proctor.contracts.model import ModelChoice
-    from proctor.engine.models.proxy import Proxy
+    from proctor.engine.models.proxy import ModelProxy
     from proctor.engine.models.roles import build_model
     from proctor.engine.run.settings import CallSettings
 
     behind = build_model(ModelChoice(spec=model), CallSettings())
     try:
         await behind.check()
-        async with Proxy(await behind.upstream(), on_call=tally.take).serving(port) as serving:
+        async with ModelProxy(await behind.upstream(), on_call=tally.take).serving(port) as serving:
             base = serving.base(serving.open(secret))
             click.echo(f"forwarding to {behind.label} at {serving.address}; Ctrl-C stops", err=True)
             click.echo(f"  export OPENAI_BASE_URL={base} OPENAI_API_KEY=none", err=True)

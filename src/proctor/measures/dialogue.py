@@ -126,7 +126,7 @@ class KeptAsking(SummedMeasure):
 
 
 @dataclass(frozen=True)
-class Unreadable(SummedMeasure):
+class UnreadableVerdicts(SummedMeasure):
     """Number of attempts that were given up because no ruling of the judge could be read."""
 
     def sums(self) -> "_NoteCounts":

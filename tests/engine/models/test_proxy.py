@@ -11,7 +11,7 @@ from aiohttp import ClientSession, web
 from proctor.core.access import Destination
 from proctor.core.exchange import Upstream as Behind
 from proctor.engine.models.proxied_replies import reply_in, reply_in_stream
-from proctor.engine.models.proxy import Proxy
+from proctor.engine.models.proxy import ModelProxy
 from proctor.testing import Answer, FakeServer
 
 KEY = {"Authorization": "Bearer the-real-key"}
@@ -25,10 +25,10 @@ ASK = {"model": "whatever", "messages": [{"role": "user", "content": "2+3?"}]}
 
 
 def with_proxy(
-    upstream: Upstream, work: Callable[[Proxy, ClientSession], Awaitable[Any]], **more: Any
+    upstream: Upstream, work: Callable[[ModelProxy, ClientSession], Awaitable[Any]], **more: Any
 ) -> Any:
     async def run() -> Any:
-        async with Proxy(upstream, **more).serving() as proxy, ClientSession() as client:
+        async with ModelProxy(upstream, **more).serving() as proxy, ClientSession() as client:
             return await work(proxy, client)
 
     return asyncio.run(run())
@@ -41,7 +41,7 @@ def test_a_call_is_passed_on_and_becomes_a_step() -> None:
             base=f"{server.url}", model="real", headers=KEY, price=(1_000_000.0, 0.0)
         )
 
-        async def work(proxy: Proxy, client: ClientSession) -> Any:
+        async def work(proxy: ModelProxy, client: ClientSession) -> Any:
             session = proxy.open()
             env = proxy.env(session)
             assert env["OPENAI_BASE_URL"].startswith("http://127.0.0.1:")
@@ -107,7 +107,7 @@ def test_a_stream_is_passed_on_without_what_only_we_asked_for() -> None:
     async def run() -> tuple[bytes, Any]:
         runner, base = await serve(handler)
         try:
-            async with Proxy(Upstream(base=base, model="m")).serving() as proxy:
+            async with ModelProxy(Upstream(base=base, model="m")).serving() as proxy:
                 session = proxy.open()
                 url = f"{proxy.base(session)}/chat/completions"
                 async with (
@@ -127,7 +127,7 @@ def test_a_stream_is_passed_on_without_what_only_we_asked_for() -> None:
 
 
 def test_a_server_that_is_away_is_told_to_the_agent_and_noted() -> None:
-    async def work(proxy: Proxy, client: ClientSession) -> Any:
+    async def work(proxy: ModelProxy, client: ClientSession) -> Any:
         session = proxy.open()
         url = f"{proxy.base(session)}/chat/completions"
         async with client.post(url, json=ASK) as answer:
@@ -150,7 +150,7 @@ def test_a_redirect_is_not_followed_with_the_key() -> None:
         runner, base = await serve(handler)
         try:
             upstream = Upstream(base=base, model="m", headers=KEY)
-            async with Proxy(upstream).serving() as proxy, ClientSession() as client:
+            async with ModelProxy(upstream).serving() as proxy, ClientSession() as client:
                 url = f"{proxy.base(proxy.open())}/chat/completions"
                 async with client.post(url, json=ASK, allow_redirects=False) as answer:
                     return answer.status

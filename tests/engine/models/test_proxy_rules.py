@@ -10,7 +10,7 @@ from aiohttp import ClientSession, web
 
 from proctor.core.access import Destination
 from proctor.core.exchange import Upstream
-from proctor.engine.models.proxy import Proxy
+from proctor.engine.models.proxy import ModelProxy
 from proctor.errors import UsageError
 
 KEY = {"Authorization": "Bearer the-real-key"}
@@ -38,7 +38,7 @@ class Kept:
 
 
 def behind(
-    handler: Handler, work: Callable[[Proxy, str], Awaitable[Any]], model: str = "real"
+    handler: Handler, work: Callable[[ModelProxy, str], Awaitable[Any]], model: str = "real"
 ) -> Any:
     """Do something with a proxy and one of its sessions, in front of a server."""
 
@@ -54,7 +54,9 @@ def behind(
         base = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         destination = Destination(base=base, headers=KEY)
         try:
-            async with Proxy(Upstream(destination=destination, model=model)).serving() as proxy:
+            async with ModelProxy(
+                Upstream(destination=destination, model=model)
+            ).serving() as proxy:
                 return await work(proxy, proxy.open())
         finally:
             await runner.cleanup()
@@ -62,7 +64,7 @@ def behind(
     return asyncio.run(run())
 
 
-async def raw(proxy: Proxy, text: str) -> str:
+async def raw(proxy: ModelProxy, text: str) -> str:
     """Send bytes as they are, and return the first line of what comes back."""
     reader, writer = await asyncio.open_connection("127.0.0.1", proxy._port)
     writer.write(text.replace("PORT", str(proxy._port)).encode("latin-1"))
@@ -136,7 +138,7 @@ def line(method: str, path: str, *more: str) -> str:
 def test_who_may_use_it_and_for_what(text: str, status: int) -> None:
     server = Kept()
 
-    async def work(proxy: Proxy, secret: str) -> str:
+    async def work(proxy: ModelProxy, secret: str) -> str:
         almost = secret[:-1] + ("a" if secret[-1] != "a" else "b")
         return await raw(proxy, text.replace("ALMOST", almost).replace("SECRET", secret))
 
@@ -150,7 +152,7 @@ def test_who_may_use_it_and_for_what(text: str, status: int) -> None:
 def test_two_hosts_are_none() -> None:
     server = Kept()
 
-    async def work(proxy: Proxy, secret: str) -> str:
+    async def work(proxy: ModelProxy, secret: str) -> str:
         head = CHAT.replace("SECRET", secret) + HOST + "Host: evil.example\r\n"
         return await raw(proxy, head + END)
 
@@ -162,7 +164,7 @@ def test_a_body_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.engine.models.proxy.LARGEST", 1000)
     server = Kept()
 
-    async def work(proxy: Proxy, secret: str) -> str:
+    async def work(proxy: ModelProxy, secret: str) -> str:
         head = CHAT.replace("SECRET", secret) + HOST + "Content-Length: 2000\r\n\r\n"
         return await raw(proxy, head + "x" * 2000)
 
@@ -181,7 +183,7 @@ def test_a_response_has_an_end(monkeypatch: pytest.MonkeyPatch, kind: str) -> No
             await response.write(b"data: " + b"x" * 10_000 + b"\n\n")
         return response
 
-    async def work(proxy: Proxy, secret: str) -> tuple[int, int]:
+    async def work(proxy: ModelProxy, secret: str) -> tuple[int, int]:
         async with (
             ClientSession() as client,
             client.post(f"{proxy.base(secret)}/chat/completions", json=ASK) as answer,
@@ -200,7 +202,7 @@ def test_only_headers_of_both_sides_are_passed_on() -> None:
         "X-Echo": "Bearer the-real-key",
     })  # fmt: skip
 
-    async def work(proxy: Proxy, secret: str) -> Any:
+    async def work(proxy: ModelProxy, secret: str) -> Any:
         ours = {
             "Cookie": "a=b", "Authorization": "Bearer of-the-agent", "X-Api-Key": "k",
             "X-Goog-Api-Key": "k", "Proxy-Authorization": "p", "Referer": "r", "X-Forwarded-For": "f",
@@ -227,7 +229,7 @@ def test_only_headers_of_both_sides_are_passed_on() -> None:
 
 
 def test_an_ended_session_is_nobody_s() -> None:
-    async def work(proxy: Proxy, secret: str) -> tuple[str, str]:
+    async def work(proxy: ModelProxy, secret: str) -> tuple[str, str]:
         other = proxy.open()
         proxy.end(secret)
         texts = [CHAT.replace("SECRET", one) + HOST + END for one in (secret, other)]
@@ -239,7 +241,7 @@ def test_an_ended_session_is_nobody_s() -> None:
 
 @pytest.mark.parametrize("secret", ["short", "with space and more", "a/b/c/d/e/f/g/h/i", "ä" * 20])
 def test_a_secret_of_one_s_own_must_be_one(secret: str) -> None:
-    proxy = Proxy(Upstream(destination=Destination(base="http://127.0.0.1:9/v1"), model="m"))
+    proxy = ModelProxy(Upstream(destination=Destination(base="http://127.0.0.1:9/v1"), model="m"))
     with pytest.raises(UsageError, match="the secret must have at least 16"):
         proxy.open(secret)
     assert proxy.open("a-secret-of-my-own_1") == "a-secret-of-my-own_1"
@@ -248,7 +250,7 @@ def test_a_secret_of_one_s_own_must_be_one(secret: str) -> None:
 def test_the_model_is_ours_wherever_it_is_named() -> None:
     server = Kept()
 
-    async def work(proxy: Proxy, secret: str) -> None:
+    async def work(proxy: ModelProxy, secret: str) -> None:
         path = f"POST /{secret}/v1/models/dearest:generateContent HTTP/1.1\r\n"
         await raw(proxy, path + HOST + END)
         await raw(proxy, CHAT.replace("SECRET", secret) + HOST + END)
@@ -270,7 +272,7 @@ def test_a_key_that_a_server_repeats_reaches_no_agent_and_no_record() -> None:
             await response.write(f"data: {json.dumps(event)}\n\n".encode())
         return response
 
-    async def work(proxy: Proxy, secret: str) -> Any:
+    async def work(proxy: ModelProxy, secret: str) -> Any:
         url, bodies = f"{proxy.base(secret)}/chat/completions", []
         async with ClientSession() as client:
             for body in (ASK, {**ASK, "stream": True}):

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.suite import Case, Suite
-from proctor.origins.arthur.candidates import Outputs, attempts_of
+from proctor.origins.arthur.candidates import CandidateOutputs, attempts_of
 from proctor.origins.arthur.errors import MissingParameterError, UserTypeError, UserValueError
 from proctor.origins.arthur.rows import place_id
 
@@ -21,11 +21,11 @@ OWN = suite("x", "y", "z")
 
 
 def outputs(of: Suite, **source: Any) -> list[tuple[str, str]]:
-    return [(one.case_id, one.output) for one in attempts_of(Outputs(**source), of)]
+    return [(one.case_id, one.output) for one in attempts_of(CandidateOutputs(**source), of)]
 
 
 def test_a_list_answers_the_cases_in_their_order() -> None:
-    found = attempts_of(Outputs(outputs=["a", None, 3]), OWN)
+    found = attempts_of(CandidateOutputs(outputs=["a", None, 3]), OWN)
     assert [(one.case_id, one.output) for one in found] == [("x", "a"), ("y", ""), ("z", "3")]
     assert found[1].status is AttemptStatus.UNANSWERED
 
@@ -39,9 +39,11 @@ def test_rows_are_found_by_their_ids_where_the_suite_has_its_own() -> None:
 
 def test_contexts_are_noted_with_their_attempts() -> None:
     frame = {"candidate_output": ["a", "b", "c"], "ctx": ["1", None, "3"]}
-    found = attempts_of(Outputs(frame=frame, context_column="ctx"), BY_PLACE)
+    found = attempts_of(CandidateOutputs(frame=frame, context_column="ctx"), BY_PLACE)
     assert [list(one.notes.get("context", ())) for one in found] == [["1"], [], ["3"]]
-    listed = attempts_of(Outputs(outputs=["a", "b", "c"], contexts=[["1", "2"], "3", ""]), BY_PLACE)
+    listed = attempts_of(
+        CandidateOutputs(outputs=["a", "b", "c"], contexts=[["1", "2"], "3", ""]), BY_PLACE
+    )
     assert [list(one.notes.get("context", ())) for one in listed] == [["1", "2"], ["3"], []]
 
 
@@ -63,4 +65,4 @@ def test_what_does_not_fit_is_said(
     of: Suite, source: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        attempts_of(Outputs(**source), of)
+        attempts_of(CandidateOutputs(**source), of)

@@ -26,7 +26,7 @@ from proctor.core.rounds import LAID, Round, RoundState
 from proctor.core.suite import Case, Json, Message
 from proctor.engine.agents.setup import set_up
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.proxy import Proxy, ProxyCall
+from proctor.engine.models.proxy import ModelProxy, ProxyCall
 from proctor.errors import AgentError, ModelError, Problem, ProctorError, SuiteError
 from proctor.io.redaction import redact, redact_bytes, redact_error
 
@@ -133,7 +133,7 @@ class AgentWorkspaces:
     agent: Agent
     keep: Callable[[Mapping[str, bytes]], None]
     budget: Budget = field(default_factory=Budget)
-    proxy: Proxy | None = None
+    proxy: ModelProxy | None = None
     """The proxy for the agent's own calls, while it listens."""
     variant: "AgentVariant | None" = None
 

@@ -224,7 +224,7 @@ _HEADERS = {
 
 
 @dataclass
-class Proxy:
+class ModelProxy:
     """Proxy to one model, with sessions that differ in their address.
 
     The address of a session contains a secret, without which nothing is served.
@@ -255,7 +255,7 @@ class Proxy:
     _client: Any = None
 
     @asynccontextmanager
-    async def serving(self, port: int = 0, *, socket: bool = False) -> AsyncIterator["Proxy"]:
+    async def serving(self, port: int = 0, *, socket: bool = False) -> AsyncIterator["ModelProxy"]:
         """Listen on this machine within the block, also at a socket if one is wanted."""
         from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from proctor.engine.agents.workspaces import AgentWorkspaces
     from proctor.engine.models.batching import BatchQueue
     from proctor.engine.models.call_cache import CallLog, StoredModel
-    from proctor.engine.models.proxy import Proxy
+    from proctor.engine.models.proxy import ModelProxy
     from proctor.engine.run.score_dispatch import TurnGrader
     from proctor.engine.run.signature import Refused
 
@@ -265,15 +265,15 @@ class Models:
         return sum(model.bought for model in self._open.values())
 
     @asynccontextmanager
-    async def proxy(self, choice: "ModelChoice") -> "AsyncIterator[Proxy]":
+    async def proxy(self, choice: "ModelChoice") -> "AsyncIterator[ModelProxy]":
         """Serve a proxy to a model within the block."""
-        from proctor.engine.models.proxy import Proxy
+        from proctor.engine.models.proxy import ModelProxy
 
         model = build_model(choice, self.settings)
         self.refuse_unpriced(model)
         try:
             keep = (lambda _: None) if self.recorder is None else self.recorder.add_exchange
-            proxy = Proxy(await model.upstream(), budget=self.budget, on_exchange=keep)
+            proxy = ModelProxy(await model.upstream(), budget=self.budget, on_exchange=keep)
             async with proxy.serving(socket=True):
                 yield proxy
         finally:

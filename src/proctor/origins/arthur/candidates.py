@@ -18,7 +18,7 @@ WHAT = "the candidate data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outputs:
+class CandidateOutputs:
     """Candidate outputs as a person passes them: a data frame goes before a file before a list."""
 
     frame: Any = None
@@ -30,7 +30,7 @@ class Outputs:
     id_column: str | None = None
 
 
-def attempts_of(source: Outputs, suite: Suite) -> list[Attempt]:
+def attempts_of(source: CandidateOutputs, suite: Suite) -> list[Attempt]:
     """Return one attempt for each case, in the order of the cases."""
     columns = columns_of(source.frame, source.path, WHAT)
     if columns is not None:
@@ -66,7 +66,7 @@ def _check(outputs: Texts, contexts: Sequence[Any] | None, suite: Suite) -> None
         raise UserValueError(f"there are {len(contexts)} contexts for {expected} tests")
 
 
-def _ids(source: Outputs, columns: Columns, suite: Suite) -> Texts | None:
+def _ids(source: CandidateOutputs, columns: Columns, suite: Suite) -> Texts | None:
     """Return the ids of the rows, where the suite has ids of its own as well."""
     if source.id_column is not None:
         return columns.texts(source.id_column)

@@ -10,7 +10,7 @@ from uuid import UUID
 from proctor.contracts.model import ModelChoice
 from proctor.core.fingerprint import case_key
 from proctor.core.suite import Suite
-from proctor.origins.arthur.candidates import Outputs, attempts_of
+from proctor.origins.arthur.candidates import CandidateOutputs, attempts_of
 from proctor.origins.arthur.errors import MissingParameterError, NotFoundError, UserValueError
 from proctor.origins.arthur.files import folder_for
 from proctor.origins.arthur.ids import suite_uuid
@@ -223,7 +223,7 @@ class TestSuite:
         Outputs belong to cases by their place, or by id where both tables have the id column.
         ``batch_size`` is how many rows a scorer of one's own is given at once.
         """
-        outputs = Outputs(
+        outputs = CandidateOutputs(
             frame=candidate_data,
             path=candidate_data_path,
             column=candidate_column,
@@ -256,7 +256,7 @@ class TestSuite:
         judge: str | ModelChoice | None = None,
     ) -> TestRun:
         """Score as ``run`` does, without holding up the loop."""
-        outputs = Outputs(
+        outputs = CandidateOutputs(
             frame=candidate_data,
             path=candidate_data_path,
             column=candidate_column,
@@ -290,7 +290,7 @@ class TestSuite:
             sandbox=self._sandbox,
         )
 
-    def _score(self, request: ScoringRequest, outputs: Outputs) -> TestRun:
+    def _score(self, request: ScoringRequest, outputs: CandidateOutputs) -> TestRun:
         if problem := name_problem(request.name):
             raise UserValueError(problem)
         attempts = attempts_of(outputs, self._suite)
