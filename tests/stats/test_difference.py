@@ -33,25 +33,58 @@ def test_a_heavy_case_may_be_the_disaster() -> None:
     assert cases.widened().d.tolist()[-1] == pytest.approx(-102 / 12)
 
 
+def cases_of(differences: list[float], weight: float = 1.0) -> DifferenceCases:
+    weights = np.full(len(differences), weight)
+    return DifferenceCases(np.array(differences) * weights, weights, np.ones(len(differences)))
+
+
 def test_disasters_that_would_undo_a_large_gain_would_have_shown() -> None:
     """A gain g is undone by a share g / (1 + g) of full losses: how likely are so few of them."""
     gains = [0.15, 0.25, 0.2, 0.3, 0.1] * 4
-    assert estimate_of(gains).disasters_p == pytest.approx((1 / 1.2) ** 20)
-    once = estimate_of([*gains, -0.9])
+    unseen = (1 / 1.2) ** 20
+    assert cases_of(gains).disasters_p() == pytest.approx(unseen)
+    once = cases_of([*gains, -0.9])
     share = 0.2 / 1.2
-    assert once.disasters_p == pytest.approx((1 - share) ** 21 + 21 * share * (1 - share) ** 20)
-    heavy = estimate_of(gains, [3.0] * 20)
-    assert heavy.disasters_p == pytest.approx(estimate_of(gains).disasters_p)
+    assert once.disasters_p() == pytest.approx((1 - share) ** 21 + 21 * share * (1 - share) ** 20)
+    assert cases_of(gains, 3.0).disasters_p() == pytest.approx(unseen)
 
 
-def test_a_large_gain_decides_where_a_small_one_cannot() -> None:
-    """Two in ten got worse either time; only a large gain rules out that disasters undo it."""
-    changes = [0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2
-    small, large = (estimate_of([size * one for one in changes]) for size in (0.1, 1.0))
+def test_what_would_hardly_be_found_again_misleads_less_often() -> None:
+    """The chance of a false verdict is that of no disaster times that of finding the gain then."""
+    sure = estimate_of([0.15, 0.25, 0.2, 0.3, 0.1] * 4)
+    assert sure.disasters_p == pytest.approx((1 / 1.2) ** 20, rel=1e-3)
+    halves = [0.5] * 6 + [0.0] * 4
+    assert estimate_of(halves).disasters_p < 0.7 * cases_of(halves).disasters_p()
+
+
+@pytest.mark.parametrize(
+    ("changes", "scattered"),
+    [
+        ([0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2, True),
+        ([0.1] * 20, False),
+        ([0.1] * 18 + [-0.9] * 2, False),  # the losses are disasters
+        ([0.1] * 18 + [-0.05] * 2, False),  # much alike, in spite of small losses
+        ([0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, 0.2, 0.25] * 2, False),  # no loss at all
+        ([0.0] * 20, False),
+    ],
+)
+def test_small_changes_that_go_both_ways(changes: list[float], scattered: bool) -> None:
+    cases = cases_of(changes)
+    assert cases.is_scattered() is scattered
+    assert cases_of([-one for one in changes], 2.0).is_scattered() is scattered
+
+
+def test_a_gain_decides_by_student_among_changes_both_ways_and_by_its_size_without() -> None:
+    """One in ten got slightly worse among scattered changes; nobody did among the others."""
+    both = [0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2
+    for size in (0.1, 1.0):
+        found = estimate_of([size * one for one in both])
+        assert found.p() == found.scatter_p < found.typical_p < 0.02
+    one_way = [0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, 0.0, 0.0] * 2
+    small, large = (estimate_of([size * one for one in one_way]) for size in (0.1, 1.0))
     assert small.typical_p == pytest.approx(large.typical_p)
-    assert large.typical_p < 0.02
-    assert small.p() == small.interval_p() > 0.5
-    assert large.p() == large.disasters_p < 0.05 < large.interval_p()
+    assert small.p() == min(small.interval_p(), small.disasters_p) > 0.5
+    assert large.p() == max(large.typical_p, large.disasters_p) < 0.05
 
 
 def test_typical_changes_are_added_where_enough_were_seen() -> None:

@@ -23,6 +23,10 @@ _FINEST = 0.99
 """Beyond this level the quantiles of so many resamples are too coarse."""
 _LARGE = 2.0
 """A change against the rest is a disaster if it is so many times as large as a typical one."""
+_SCATTER = 1.2
+"""Changes whose mean is at most so many of their standard deviations go both ways."""
+_AGAINST = 0.05
+"""The share of changes against the mean that there is at least, if changes go both ways."""
 _CAREFUL = 0.9
 """The part of an error rate that bounds take, since their tail is matched by moments."""
 
@@ -116,22 +120,46 @@ class DifferenceCases:
         have to happen follows from the mean of all other cases. A large mean calls for so many
         disasters that a sample would show them.
         """
+        changes, disasters = self._against_the_mean()
+        if not (changes > 0).any():
+            return 1.0
+        weights = self.c * self.w
+        rest = float(weights[~disasters].sum())
+        mean = float((weights * changes)[~disasters].sum()) / rest
+        share = mean / (mean + self.largest)
+        number = self.weight / self.typical_weight
+        shown = float(weights[disasters].sum()) / self.typical_weight
+        return beta_cdf(1 - share, max(1e-9, number - shown), shown + 1)
+
+    def is_scattered(self) -> bool:
+        """Tell whether small changes go both ways, as they do around a mean, not one way alone.
+
+        Then a few losses are the other end of the same scatter. Gains that are much alike, with
+        hardly any loss, leave it open what a loss would be.
+        """
+        changes, disasters = self._against_the_mean()
+        small = (changes != 0) & ~disasters
+        values, times = changes[small], self.c[small]
+        number = float(times.sum())
+        if number < 2:
+            return False
+        losses = float(times[values < 0].sum())
+        mean = float((times * values).sum()) / number
+        spread = sqrt(float((times * (values - mean) ** 2).sum()) / (number - 1))
+        return mean < _SCATTER * spread and losses >= max(1.0, _AGAINST * number)
+
+    def _against_the_mean(self) -> "tuple[Numbers, NDArray[np.bool_]]":
+        """Return changes as parts of full marks, gains above 0, and which of them are disasters."""
         import numpy as np
 
         side = 1.0 if self.rate > 0 else -1.0
-        d = side * self.d
-        gains = d > 0
+        changes = side * self.d / np.where(self.w > 0, self.w, np.inf)
+        gains = changes > 0
         below = float((self.c[gains] * self.w[gains] ** 2).sum())
         if below <= 0:
-            return 1.0
-        typical = sqrt(float((self.c[gains] * d[gains] ** 2).sum()) / below)
-        disasters = d < -_LARGE * typical * np.where(self.w > 0, self.w, np.inf)
-        rest = float((self.c * self.w)[~disasters].sum())
-        mean = float((self.c * d)[~disasters].sum()) / rest
-        share = mean / (mean + self.largest)
-        number = self.weight / self.typical_weight
-        shown = float((self.c * self.w)[disasters].sum()) / self.typical_weight
-        return beta_cdf(1 - share, max(1e-9, number - shown), shown + 1)
+            return changes, np.zeros(len(changes), dtype=bool)
+        typical = sqrt(float((self.c[gains] * self.d[gains] ** 2).sum()) / below)
+        return changes, changes < -_LARGE * typical
 
     def drawn(self, seed: int) -> "Numbers":
         """Return the rates of as many cases drawn with replacement, many times over, sorted."""
@@ -185,7 +213,9 @@ class DifferenceEstimate:
     typical_p: float = 1.0
     """The p value with typical changes added on both sides, however few were seen on one."""
     disasters_p: float = 1.0
-    """How likely so few disasters are, if these were frequent enough to undo the difference."""
+    """How likely it is to find the difference, if disasters that undo it are left unseen."""
+    scatter_p: float = 1.0
+    """Student's p value without added cases, where changes go both ways; else 1."""
 
     @classmethod
     def of(cls, cases: DifferenceCases, method: Method, seed: int) -> "DifferenceEstimate | None":
@@ -193,6 +223,8 @@ class DifferenceEstimate:
         if cases.n < 2:
             return None
         wide, typical = cases.widened(), cases.widened(careful=False)
+        few = cases.is_few(1.0) or cases.is_few(-1.0)
+        scattered = few and cases.is_scattered()
         return cls(
             rate=cases.rate,
             centre=wide.rate,
@@ -202,9 +234,10 @@ class DifferenceEstimate:
             low_moments=cases.bounded_moments(-1.0),
             high_moments=cases.bounded_moments(1.0),
             draws=wide.drawn(seed) if method == "bootstrap" else None,
-            few=cases.is_few(1.0) or cases.is_few(-1.0),
-            typical_p=_t_p(typical.rate, typical.spread() / sqrt(typical.n), typical.n - 1),
-            disasters_p=cases.disasters_p(),
+            few=few,
+            typical_p=_mean_p(typical),
+            disasters_p=cases.disasters_p() * _again(typical) if few else 1.0,
+            scatter_p=_mean_p(cases) if scattered else 1.0,
         )
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -237,11 +270,13 @@ class DifferenceEstimate:
         """Return the p value that allows for disasters on a side with few changed cases.
 
         That is the smallest share of error at which the interval leaves out 0, or the chance that
-        disasters which undo the difference would not have shown, whichever is smaller.
+        disasters which undo the difference would not have shown, whichever is smaller. Where
+        changes go both ways it is Student's, if that is smaller still.
         """
         if not self.few:
             return self.interval_p()
-        return max(self.typical_p, min(self.interval_p(), self.disasters_p))
+        careful = max(self.typical_p, min(self.interval_p(), self.disasters_p))
+        return min(careful, self.scatter_p)
 
     def interval_p(self) -> float:
         """Return the smallest share of error at which the interval would leave out 0."""
@@ -254,6 +289,19 @@ class DifferenceEstimate:
     def _cut(self, low: float, high: float) -> Interval:
         low, high = min(low, self.rate), max(high, self.rate)
         return (max(-1.0, low), min(1.0, high)) if self.bounded else (low, high)
+
+
+def _mean_p(cases: DifferenceCases) -> float:
+    """Return how often Student's t of these cases is as far from 0."""
+    return _t_p(cases.rate, cases.spread() / sqrt(cases.n), cases.n - 1)
+
+
+def _again(cases: DifferenceCases) -> float:
+    """Return the chance that as many cases with such a mean and spread would tell it from 0."""
+    error = cases.spread() / sqrt(cases.n)
+    if error <= 0:
+        return 1.0
+    return NormalDist().cdf(abs(cases.rate) / error - t_quantile(0.975, cases.n - 1))
 
 
 def _t_p(centre: float, error: float, df: float) -> float:

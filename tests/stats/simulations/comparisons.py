@@ -34,6 +34,11 @@ def normal(mean: float, deviation: float) -> Draw:
     return lambda random, n: np.clip(random.normal(mean, deviation, n), -1, 1)
 
 
+def laplace(mean: float, scale: float) -> Draw:
+    """Draw graded differences of which some are far from the mean."""
+    return lambda random, n: np.clip(random.laplace(mean, scale, n), -1, 1)
+
+
 def undone(gain: float, deviation: float, loss: float = -1.0) -> Draw:
     """Draw gains around a mean, and just as many losses of one size that the mean of all is 0."""
     share = gain / (gain - loss)
@@ -41,6 +46,17 @@ def undone(gain: float, deviation: float, loss: float = -1.0) -> Draw:
     def draw(random: np.random.Generator, n: int) -> Numbers:
         gains = np.clip(random.normal(gain, deviation, n), -1, 1)
         return np.where(random.random(n) < share, loss, gains)
+
+    return draw
+
+
+def mixed(least: float, most: float) -> Draw:
+    """Draw gains spread evenly, and just as many full losses that the mean of all is 0."""
+    mean = (least + most) / 2
+
+    def draw(random: np.random.Generator, n: int) -> Numbers:
+        gains = random.uniform(least, most, n)
+        return np.where(random.random(n) < mean / (mean + 1), -1.0, gains)
 
     return draw
 
@@ -62,11 +78,17 @@ DISASTERS: dict[str, Draw] = {
     "+0.15 ± 0.1, and −1 in 13 %": undone(0.15, 0.1),
     "+0.1 ± 0.05, and −1 in 9 %": undone(0.1, 0.05),
     "+0.1 ± 0.3, and −1 in 9 %": undone(0.1, 0.3),
+    "+0.1 in 30 %, −0.9 in 3 %": two_values(0.3, 0.3 / 9, 0.1, -0.9),
+    "+0.5 in 40 %, −1 in 20 %": two_values(0.4, 0.2, 0.5, -1.0),
+    "+0.3 ± 0.2, and −1 in 23 %": undone(0.3, 0.2),
+    "+0 to +0.2, and −1 in 9 %": mixed(0.0, 0.2),
 }
 """Many small gains, and losses that undo them."""
 UNSEEN: dict[str, Draw] = {
     "+0.05 ± 0.1, and −1 in 5 %": undone(0.05, 0.1),
     "+0.02 ± 0.04, and −1 in 2 %": undone(0.02, 0.04),
+    "+0.1 ± 0.15, and −1 in 9 %": undone(0.1, 0.15),
+    "+0.1 ± 0.2, and −1 in 9 %": undone(0.1, 0.2),
 }
 """Losses too rare to be seen in so many cases, among small changes both ways: see the docs."""
 SHIFTS: dict[str, tuple[Draw, float]] = {
@@ -77,6 +99,14 @@ SHIFTS: dict[str, tuple[Draw, float]] = {
     "graded, normal, +20, sd 0.3": (normal(0.2, 0.3), 0.2),
     "graded, normal, +5, sd 0.1": (normal(0.05, 0.1), 0.05),
 }
+EARLIER: dict[str, Draw] = {
+    "graded, normal, +10, sd 0.3": normal(0.1, 0.3),
+    "graded, normal, +20, sd 0.3": normal(0.2, 0.3),
+    "graded, normal, +5, sd 0.1": normal(0.05, 0.1),
+    "graded, Laplace, +10, sd 0.21": laplace(0.1, 0.15),
+    "halves, 35 % up, 10 % down": two_values(0.35, 0.1, 0.5, -0.5),
+}
+"""Gains that are found at least as often as by the larger p of signs and Student's interval."""
 SIZES = (10, 20, 50, 200)
 
 
@@ -160,6 +190,23 @@ def _told(better: int, worse: int, n: int) -> bool:
         if count:
             pairs.add(0.0, difference, 1.0, count)
     return alone(pairs.compare()).told_apart != "unclear"
+
+
+def found_beside_earlier(draw: Draw, n: int, draws: int) -> tuple[float, float]:
+    """Return how often runs are told apart, and how often without allowing for disasters.
+
+    The latter is what decided before: the larger p of signs turned at random, and of Student's
+    interval with a typical change added on either side.
+    """
+    random = np.random.default_rng([n, draws, 5])
+    now = before = 0
+    for _ in range(draws):
+        found = paired(draw(random, n))
+        assert found.p is not None
+        assert found.estimate is not None
+        now += alone(found).told_apart != "unclear"
+        before += max(found.p, found.estimate.typical_p) < LEVEL
+    return now / draws, before / draws
 
 
 def told_and_held(draw: Draw, true: float, n: int, draws: int) -> tuple[float, float]:
@@ -246,6 +293,7 @@ def tables() -> Iterator[str]:
         cells = [f"{100 * told_apart(draw, n, 20_000):.1f}" for n in SIZES]
         yield f"| {name} | {' | '.join(cells)} |"
     yield from _found()
+    yield from _beside_earlier()
     yield from _margins()
     yield from _rest()
 
@@ -258,6 +306,16 @@ def _found() -> Iterator[str]:
         draws = 2_000 if "normal" in name else 20_000
         cells = [told_and_held(draw, true, n, draws) for n in SIZES]
         shown = [f"{100 * told:.0f} ({100 * held:.1f})" for told, held in cells]
+        yield f"| {name} | {' | '.join(shown)} |"
+
+
+def _beside_earlier() -> Iterator[str]:
+    yield ""
+    yield "| Found, before → now | " + " | ".join(f"n = {n}" for n in SIZES[:3]) + " |"
+    yield "|---|" + "---|" * len(SIZES[:3])
+    for name, draw in EARLIER.items():
+        cells = [found_beside_earlier(draw, n, 4_000) for n in SIZES[:3]]
+        shown = [f"{100 * before:.0f} → {100 * now:.0f}" for now, before in cells]
         yield f"| {name} | {' | '.join(shown)} |"
 
 
