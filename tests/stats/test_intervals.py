@@ -157,7 +157,7 @@ def test_the_bounded_interval_is_gaffkes_in_a_large_draw_of_mixtures() -> None:
             ends.append(float(np.quantile(mixed, part)))
         interval = bounded_interval(values, [1.0] * len(values))
         # A Beta distribution of the same mean and variance stands for the mixture.
-        assert interval == pytest.approx(ends, abs=0.017)
+        assert interval == pytest.approx(ends, abs=0.021)
 
 
 @pytest.mark.parametrize("seed", range(40))

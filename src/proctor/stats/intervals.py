@@ -298,7 +298,7 @@ def _toward(matched: float, mixed: float) -> float:
     Where all draws are nearly alike, far from the end, the Beta distribution is too narrow for
     their mixture. This part of the way brings the coverage back without more width than needed.
     """
-    return min(matched, 0.65 * matched + 0.35 * mixed)
+    return min(matched, 0.8 * matched + 0.2 * mixed)
 
 
 def json_number(number: float) -> float | str:

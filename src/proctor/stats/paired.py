@@ -202,7 +202,7 @@ def _outlook(cases: DifferenceCases, estimate: DifferenceEstimate | None, n: int
         n=int(cases.n),
         difference=cases.rate,
         error=estimate.error,
-        spread=cases.widened().spread(),
+        spread=cases.widened(careful=not cases.is_scattered()).spread(),
         changed=float(cases.c[moved].sum()) / cases.n,
         binary=alike and whole,
         each=n / cases.n,

@@ -297,6 +297,10 @@ def test_gates(store: Store, put: Callable[..., Run]) -> None:
     assert missed_gates(gates, three) == ["difference.low > 0", "p < 0.05"]
     with pytest.raises(UsageError, match="did you mean 'difference'"):
         missed_gates(["diffrence > 0"], two)
+    with pytest.raises(UsageError, match=r"difference lies between -1 and 1; write 0\.05 for 5 %"):
+        missed_gates(["difference >= 5"], two)
+    with pytest.raises(UsageError, match="did you mean 'worse'"):
+        missed_gates(["verdict != 'worst'"], two)
     with pytest.raises(UsageError, match="cannot read"):
         compare(store, ["a", "b"], CompareSettings(gates=("difference >",)))
 

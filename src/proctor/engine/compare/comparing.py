@@ -21,6 +21,7 @@ from proctor.engine.compare.results import (
 )
 from proctor.engine.compare.sequential import sequential_contrasts
 from proctor.engine.compare.verdict import GroupContrast
+from proctor.engine.run.gate_ranges import Ranges, comparison_ranges, refuse_impossible
 from proctor.engine.run.gates import GateResult, luck_of, unknown_words
 from proctor.engine.run.stored_view import view_of
 from proctor.engine.run.totals import MAX_ROWS, METRIC
@@ -170,10 +171,12 @@ def gate_results(gates: Iterable[str], compared: Compared) -> list[GateResult]:
         if contrast.first is compared.sides[0]
     ]
     results = []
+    ranges = _ranges(compared)
     for gate in gates:
         expression = Expression(gate)
         for names in rows:
             expression.check_names(names)
+        refuse_impossible(gate, ranges)
         chances = [luck for names in rows if (luck := luck_of(expression, names)) is not None]
         missed = [names for names in rows if not expression.surely_holds(names)]
         notes = dict.fromkeys(unknown_words(expression, names) for names in missed)
@@ -186,6 +189,20 @@ def gate_results(gates: Iterable[str], compared: Compared) -> list[GateResult]:
             )
         )
     return results
+
+
+def _ranges(compared: Compared) -> Ranges:
+    """Return what the numbers of these comparisons can be; a penalty that counted opens them."""
+    tags: dict[str, dict[str, None]] = {}
+    for contrast in compared.contrasts:
+        for tag, rows in contrast.groups.items():
+            tags.setdefault(tag, {}).update(dict.fromkeys(rows))
+    plain = all(
+        (paired.estimate is None or paired.estimate.bounded)
+        and all(0 <= rate <= 1 for rate in (paired.first, paired.second) if rate is not None)
+        for paired in (contrast.paired for contrast in compared.contrasts)
+    )
+    return comparison_ranges(tags, plain=plain)
 
 
 def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:

@@ -1,12 +1,13 @@
 """Detection of gates that can never hold, from the ranges of their numbers."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
 from proctor.core.expression import Expression
 from proctor.errors import UsageError
+from proctor.suggestions import suggest
 
 
 class NumberRange(NamedTuple):
@@ -19,17 +20,59 @@ class NumberRange(NamedTuple):
 ANY = NumberRange()
 SHARE = NumberRange(0.0, 1.0)
 COUNT = NumberRange(0.0, inf)
-Ranges = Mapping[str, "NumberRange | Mapping[str, Any]"]
+_DIFFERENCE = NumberRange(-1.0, 1.0)
+VERDICTS = frozenset(("better", "worse", "no_worse", "equal", "unclear", "nothing"))
+Ranges = Mapping[str, "NumberRange | frozenset[str] | Mapping[str, Any]"]
+
+
+def comparison_ranges(tags: Mapping[str, Iterable[str]], *, plain: bool) -> Ranges:
+    """Return what the numbers of a comparison can be; penalties leave the ends of a rate open."""
+    share, apart = (SHARE, _DIFFERENCE) if plain else (ANY, ANY)
+    difference = dict.fromkeys(("value", "low", "high"), apart)
+    counts = ("cases", "better", "worse", "to_right", "to_wrong", "unscored", "errors")
+    return {
+        **{tag: dict.fromkeys(values, difference) for tag, values in tags.items()},
+        **dict.fromkeys(counts, COUNT),
+        **dict.fromkeys(("first", "second"), share),
+        "difference": difference,
+        "p": SHARE,
+        "verdict": VERDICTS,
+    }
 
 
 def refuse_impossible(gate: str, ranges: Ranges) -> None:
-    """Raise an error if a gate can never hold."""
+    """Raise an error if a gate can never hold, or compares with a word that never occurs."""
     tree = Expression(gate).tree
+    _refuse_unknown_words(gate, tree, ranges)
     if _can_be(tree, ranges, outcome=True):
         return
     percent = next((text for part in _constants(tree) if (text := _as_share(part))), "")
     meant = f"; write {percent}" if percent else ""
     raise UsageError(f"the gate {gate!r} can never hold: {_known_ranges(tree, ranges)}{meant}")
+
+
+def _refuse_unknown_words(gate: str, tree: ast.expr, ranges: Ranges) -> None:
+    """Raise an error if a name is compared with a word that it never is."""
+    for part in ast.walk(tree):
+        sides = (part.left, *part.comparators) if isinstance(part, ast.Compare) else ()
+        texts = [
+            inner.value
+            for side in sides
+            for inner in ast.walk(side)
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+        ]
+        for side in sides:
+            words = _place(side, ranges)
+            unknown = (
+                [text for text in texts if text not in words]
+                if isinstance(words, frozenset)
+                else []
+            )
+            if unknown:
+                raise UsageError(
+                    f"the gate {gate!r} can never decide: {ast.unparse(side)} is never "
+                    f"{unknown[0]!r} ({suggest(unknown[0], words)})"
+                )
 
 
 def _can_be(node: ast.expr, ranges: Ranges, *, outcome: bool) -> bool:
@@ -94,6 +137,13 @@ def _computed(node: ast.BinOp, left: NumberRange, right: NumberRange) -> NumberR
 
 def _named(node: ast.expr, ranges: Ranges) -> NumberRange:
     """Return the range of a name; that of a measure, a group or the rate is its value's."""
+    place = _place(node, ranges)
+    place = place.get("value", ANY) if isinstance(place, Mapping) else place
+    return place if isinstance(place, NumberRange) else ANY
+
+
+def _place(node: ast.expr, ranges: Ranges) -> Any:
+    """Return what is known of a name."""
     path: list[str] = []
     while isinstance(node, ast.Attribute):
         path.append(node.attr)
@@ -105,8 +155,7 @@ def _named(node: ast.expr, ranges: Ranges) -> NumberRange:
         if not isinstance(place, Mapping) or isinstance(place, NumberRange):
             return ANY
         place = place.get(name, ANY)
-    place = place.get("value", ANY) if isinstance(place, Mapping) else place
-    return place if isinstance(place, NumberRange) else ANY
+    return place
 
 
 def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:

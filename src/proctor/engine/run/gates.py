@@ -11,7 +11,14 @@ from proctor import registry
 from proctor.core.expression import Expression, raw_value
 from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
-from proctor.engine.run.gate_ranges import ANY, COUNT, NumberRange, Ranges, refuse_impossible
+from proctor.engine.run.gate_ranges import (
+    ANY,
+    COUNT,
+    NumberRange,
+    Ranges,
+    comparison_ranges,
+    refuse_impossible,
+)
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
 from proctor.engine.run.totals import METRIC, RunTotals
 from proctor.errors import UsageError
@@ -67,6 +74,7 @@ def check_gates(
     if against:
         tags = {tag: values for tag, values in rows.items() if tag != METRIC}
         names[AGAINST] = unpaired_gate_names(tags)
+        ranges = {**ranges, AGAINST: comparison_ranges(tags, plain=_is_plain(suite))}
     for text in texts:
         expression = Expression(text)
         if not against and AGAINST not in names and names_comparison(expression):
@@ -92,11 +100,7 @@ def _ranges(
     suite: Suite, rows: Mapping[str, Mapping[str, Group]], measures: Mapping[str, Ends]
 ) -> Ranges:
     """Return what the numbers of a run can be; penalties leave the ends of a rate open."""
-    plain = not any(
-        case.null_score < 0 or case.out_of is not None or any(c.weight < 0 for c in case.criteria)
-        for case in suite.cases
-    )
-    rate = _ends_of(NUMBER_SHARE if plain else ANY)
+    rate = _ends_of(NUMBER_SHARE if _is_plain(suite) else ANY)
     counts = dict.fromkeys((*_COUNTS, "unscored", "spread"), COUNT)
     groups = {
         tag: dict.fromkeys(values, rate if tag != METRIC else _ends_of(ANY))
@@ -109,6 +113,14 @@ def _ranges(
         for name, (low, high) in measures.items()
     }
     return {**groups, **counts, "rate": rate, **measured}
+
+
+def _is_plain(suite: Suite) -> bool:
+    """Tell whether every case is worth something between nothing and full marks."""
+    return not any(
+        case.null_score < 0 or case.out_of is not None or any(c.weight < 0 for c in case.criteria)
+        for case in suite.cases
+    )
 
 
 def _ends_of(number_range: NumberRange) -> dict[str, NumberRange]:
