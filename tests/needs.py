@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -17,6 +18,8 @@ IMAGE = "localhost/proctor-ci"
 """The image of the container tier; ``.ci/container_image`` makes one of this name."""
 LANGUAGES = 14
 """How many languages are enough to run the tests of all languages."""
+TRAINERS = Path(__file__).resolve().parents[1] / ".venv-trainers" / "bin" / "python"
+"""The Python that has TRL, verifiers and verl."""
 REQUIRED: set[str] = set()
 """The needs that must be met."""
 SERVER: list[str] = []
@@ -62,6 +65,10 @@ def _coding_agents() -> str:
     return f"not installed: {', '.join(missing)}" if missing else ""
 
 
+def _trainers() -> str:
+    return "" if TRAINERS.exists() else "no .venv-trainers (.ci/trainers makes it)"
+
+
 NEEDS: dict[str, Callable[[], str]] = {
     "sandbox": _sandbox,
     "browser": _browser,
@@ -72,6 +79,8 @@ NEEDS: dict[str, Callable[[], str]] = {
     "languages": _languages,
     "container": _container,
     "coding_agents": _coding_agents,
+    "notebooks": lambda: _packages("ipykernel", "nbclient", "nbformat"),
+    "trainers": _trainers,
     # Whether weights can be had is known when they are fetched; such a test calls ``unmet``.
     "weights": lambda: _packages("xllamacpp"),
 }
