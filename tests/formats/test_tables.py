@@ -97,6 +97,62 @@ def test_answers_by_other_names(tmp_path: Path) -> None:
         list(Native().answers(tmp_path / "r.csv", suite))
 
 
+RAGAS = [
+    {
+        "user_input": "Open?",
+        "retrieved_contexts": ["At nine."],
+        "response": "Nine",
+        "reference": "9",
+    },
+    {
+        "user_input": "Free?",
+        "retrieved_contexts": ["Yes.", "No."],
+        "response": "Yes",
+        "reference": "yes",
+    },
+]
+RAGAS_COLUMNS = "ask=user_input,context=retrieved_contexts,output=response"
+
+
+def json_lines(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_one_table_with_questions_passages_and_answers(tmp_path: Path) -> None:
+    """Rows without an id are answers to the case that asks their question."""
+    path = json_lines(tmp_path / "r.jsonl", RAGAS)
+    suite = read(path, RAGAS_COLUMNS).suite
+    assert [case.context for case in suite.cases] == [("At nine.",), ("Yes.", "No.")]
+    attempts = list(Native().answers_by(path, suite, RAGAS_COLUMNS))
+    assert [(one.case_id, one.output) for one in attempts] == [("r-1", "Nine"), ("r-2", "Yes")]
+    assert attempts[1].meta["context"] == ["Yes.", "No."]
+    other = json_lines(tmp_path / "o.jsonl", [{"ask": " Free? ", "output": "No"}])
+    (attempt,) = Native().answers(other, suite)
+    assert (attempt.case_id, attempt.output) == ("r-2", "No")
+    (attempt,) = Native().answers_by(other, suite, RAGAS_COLUMNS)
+    assert attempt.case_id == "r-2"
+
+
+def test_rows_whose_question_nobody_or_several_ask(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "r.jsonl", [*RAGAS, RAGAS[0]])
+    suite = read(path, RAGAS_COLUMNS).suite
+    with pytest.raises(SuiteError, match=r"2 cases ask what this row answers \(r-1, r-3\)"):
+        list(Native().answers_by(path, suite, RAGAS_COLUMNS))
+    other = json_lines(tmp_path / "o.jsonl", [{"ask": "Where?", "output": "No"}])
+    with pytest.raises(SuiteError, match="no case of the suite asks 'Where\\?'"):
+        list(Native().answers(other, suite))
+
+
+def test_what_a_key_could_be_is_said_with_the_option(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "r.jsonl", RAGAS)
+    with pytest.raises(SuiteError, match=r"say --columns context=retrieved_contexts\)"):
+        read(path, "")
+    (tmp_path / "t.csv").write_text("ask,ground_truth\nx,y\n")
+    with pytest.raises(SuiteError, match=r"say --columns references=ground_truth\)"):
+        read(tmp_path / "t.csv", "")
+
+
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [

@@ -14,11 +14,19 @@ from proctor.io.findings import Findings
 from proctor.io.text_files import Document
 from proctor.suggestions import LOOSELY, suggest
 
-ANSWER_COLUMNS = ("case", "output", "attempt", "messages")
-"""What rows of answers call their parts."""
+ANSWER_COLUMNS = ("case", "output", "attempt", "messages", "tool_calls", "retrieved", "context")
+"""What rows of answers call their parts; cases have a context, too."""
 _ANSWERS_MEANT = {
-    "case": ("case_id", "id", "question_id", "example_id", "key"),
-    "output": ("response", "answer", "completion", "prediction", "generation", "model_output"),
+    "case": ("case_id", "id", "question_id", "example_id", "sample_id", "key"),
+    "output": (
+        "response",
+        "answer",
+        "completion",
+        "prediction",
+        "generation",
+        "model_output",
+        "actual_output",
+    ),
 }
 
 

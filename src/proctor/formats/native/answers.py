@@ -32,6 +32,8 @@ MOST_HELD = 3 * 1024 * 1024
 """How much of a file is held while it is checked; of more, none is."""
 VALUE_SIZE = 500
 _MEANT = ("case_id", "id", "question_id")
+QUESTION = "ask"
+"""The column by which rows find their case where none is named."""
 
 
 if TYPE_CHECKING:
@@ -44,10 +46,13 @@ class _Row(NamedTuple):
     number: int
 
 
-def read_answers(path: Path, suite: Suite, columns: "ColumnMap | None" = None) -> Iterator[Attempt]:
+def read_answers(
+    path: Path, suite: Suite, columns: "ColumnMap | None" = None, ask: str = QUESTION
+) -> Iterator[Attempt]:
     """Check the whole file, then return its attempts one by one.
 
-    What is more than a little is not held meanwhile, but read again.
+    Rows that name no case belong to the one that asks what their column ``ask`` holds. What is more
+    than a little is not held meanwhile, but read again.
     """
     if path.suffix.lower() not in ENDINGS or path.is_dir():
         raise DialectError(f"{path}: answers are read from {', '.join(ENDINGS)} files")
@@ -56,7 +61,7 @@ def read_answers(path: Path, suite: Suite, columns: "ColumnMap | None" = None) -
     has_output = False
     attempts: list[Attempt] | None = []
     room = MOST_HELD
-    for row in _AnswerRows(path, cases, findings, columns):
+    for row in _AnswerRows(path, cases, findings, columns, ask):
         data = row.document.data
         has_output = has_output or any(key in data for key in _SPOKEN)
         messages = read_reply(findings, row.document, partial(_question, cases, row.case))
@@ -67,12 +72,14 @@ def read_answers(path: Path, suite: Suite, columns: "ColumnMap | None" = None) -
     if not has_output and not findings.errors:
         raise DialectError(f"{path}: no row has an 'output'")
     findings.check()
-    return _attempts(path, cases, columns) if attempts is None else iter(attempts)
+    return _attempts(path, cases, columns, ask) if attempts is None else iter(attempts)
 
 
-def _attempts(path: Path, cases: CaseFinder, columns: "ColumnMap | None") -> Iterator[Attempt]:
+def _attempts(
+    path: Path, cases: CaseFinder, columns: "ColumnMap | None", ask: str
+) -> Iterator[Attempt]:
     findings = Findings()
-    for row in _AnswerRows(path, cases, findings, columns):
+    for row in _AnswerRows(path, cases, findings, columns, ask):
         messages = read_reply(findings, row.document, partial(_question, cases, row.case))
         findings.check()
         yield _attempt(row, messages)
@@ -102,10 +109,17 @@ class _AnswerRows:
     """The rows of a file, each with its case and number; wrong ones are noted."""
 
     def __init__(
-        self, path: Path, cases: CaseFinder, findings: Findings, columns: "ColumnMap | None"
+        self,
+        path: Path,
+        cases: CaseFinder,
+        findings: Findings,
+        columns: "ColumnMap | None",
+        ask: str,
     ) -> None:
         self.path, self.cases, self.findings = path, cases, findings
-        self.columns = columns
+        self.columns, self.ask = columns, ask
+        self.asking: dict[str, list[str]] | None = None
+        """By question, the cases that ask it, once a row needs to know."""
         self.next = array("i", [0]) * len(cases)
         self.lines = FirstEntries[int, int]()
         self.unknown: Counter[str] = Counter()
@@ -116,6 +130,8 @@ class _AnswerRows:
         is_table = self.path.suffix.lower() in TABLE_ENDINGS
         for number, document in enumerate(read_rows(self.path)):
             self._rename(document)
+            if self._is_lost(document):
+                continue
             if not isinstance(document.data, dict) or document.data.get("case") is None:
                 self._no_case(document, first=number == 0)
                 continue
@@ -134,6 +150,30 @@ class _AnswerRows:
         """Give columns the names of answers; all others stay, as notes on the attempt."""
         if self.columns and isinstance(document.data, dict):
             self.columns.rename(document, document.data, ())
+
+    def _is_lost(self, document: Document) -> bool:
+        """Name the case of a row that has the question in its place; tell whether none is it."""
+        data = document.data
+        if not isinstance(data, dict) or data.get("case") is not None:
+            return False
+        question = data.get(self.ask, data.get(QUESTION))
+        if not isinstance(question, str) or len(self.cases) > MOST_IN_MEMORY:
+            return False
+        if self.asking is None:
+            self.asking = {}
+            for case in self.cases.values():
+                self.asking.setdefault(case.prompt.strip(), []).append(case.id)
+        ids = self.asking.get(question.strip(), [])
+        if len(ids) == 1:
+            data["case"] = ids[0]
+        elif ids:
+            message = f"{len(ids)} cases ask what this row answers ({', '.join(ids[:3])})"
+            hint = "give the cases ids, and the answers a column 'case' with them"
+            self._error(document, message, hint=hint)
+        else:
+            shown = question if len(question) <= 60 else question[:60] + "…"
+            self._error(document, f"no case of the suite asks {shown!r}")
+        return len(ids) != 1
 
     def _strange(self, case: str, document: Document) -> None:
         if case in self.unknown or len(self.unknown) < MOST_UNKNOWN:

@@ -18,7 +18,7 @@ from proctor.core.fold import MODES, parse_fold
 from proctor.core.suite import CandidatePrompt, Case, Json, Spec, Suite
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.carried_modules import SuiteModules
-from proctor.formats.native.answers import read_answers
+from proctor.formats.native.answers import QUESTION, read_answers
 from proctor.formats.native.case import (
     ASKING,
     CLUSTER_FIELDS,
@@ -308,7 +308,9 @@ class Native(Dialect):
     def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
         from proctor.formats.native.rows import columns_called
 
-        return read_answers(path, suite, columns_called(columns, answers=True))
+        of_cases = columns_called(columns)
+        ask = of_cases.columns.get(QUESTION, QUESTION) if of_cases else QUESTION
+        return read_answers(path, suite, columns_called(columns, answers=True), ask)
 
     def shares(
         self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None

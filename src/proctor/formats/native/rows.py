@@ -137,6 +137,8 @@ def suggested(columns: Sequence[str]) -> str:
 def _unknown_column(path: Path, column: str) -> Problem:
     meant = meant_by(column, COLUMNS) or closest(column, sorted(COLUMNS))
     hint = did_you_mean(meant) or f"for a tag, call the column 'tags.{column}'"
+    if meant:
+        hint += f" (or leave the file as it is, and say --columns {meant}={column})"
     return _top(path).problem((), f"unknown column {column!r}", hint=hint)
 
 

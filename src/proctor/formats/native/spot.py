@@ -27,6 +27,9 @@ _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 # What people coming from elsewhere write.
 MEANT: Mapping[str, str] = {
     "prompt": "ask", "question": "ask", "input": "ask", "query": "ask", "instruction": "ask",
+    "user_input": "ask", "contexts": "context", "retrieved_contexts": "context",
+    "retrieval_context": "context", "passages": "context", "documents": "context",
+    "ground_truth": "references", "expected_output": "references", "gold": "references",
     "prompt_path": "ask_file", "reference": "references", "answer": "references",
     "answers": "references", "expected": "references", "target": "references",
     "targets": "references", "ideal": "references", "grading": "criteria", "asserts": "criteria",
@@ -120,6 +123,8 @@ class Spot:
                 continue
             meant = meant_by(key, keys)
             hint = did_you_mean(meant) if meant else suggest(key, keys)
+            if meant and self.document.row is not None and not self.loc:
+                hint += f" (or leave the file as it is, and say --columns {meant}={key})"
             self.error(message, hint=hint, key=key)
         return strange
 
