@@ -544,15 +544,16 @@ def from_run_file(options: dict[str, Any]) -> dict[str, Any]:
 
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
-    spec = options.pop("spec")
+    spec, recipe = options.pop("spec"), None
     if not spec.exists():
         from proctor.engine.run.recipes import recipe_path
 
-        spec = recipe_path(str(spec)) or spec
+        recipe = recipe_path(str(spec))
+        spec = recipe or spec
     own = {name: options.pop(name, None) for name in ("columns", "run_file")}
     native = {name: str(value) for name, value in own.items() if value}
     if native and not options.get("dialect"):
-        options["dialect"] = "native"
+        options["dialect"] = "recipe" if recipe or options.get("data") else "native"
     if options.get("allow_import"):
         trust_folders([str(spec if spec.is_dir() else spec.parent), os.getcwd()])
     return SuiteSettings(

@@ -34,20 +34,23 @@ def show(name: str) -> None:
 @click.argument("name", required=False)
 @click.option("--data", type=click.Path(path_type=Path), metavar="PATH", help="A local copy.")
 @click.option("--revision", metavar="COMMIT", help="The revision of the hub's data set.")
+@click.option(
+    "--columns", metavar="NAME=COLUMN,…", help="What the recipe's columns are called here."
+)
 @json_option
-def check(name: str | None, data: Path | None, revision: str | None, as_json: bool) -> int:
+def check(name: str | None, as_json: bool, **options: Any) -> int:
     """Fetch the rows of one recipe or of all, look for the columns, and make every case."""
     from proctor.cli.output import print_json
     from proctor.engine.run.recipes import recipe_names
     from proctor.errors import ProctorError
 
-    if name is None and (data or revision):
-        raise click.UsageError("--data and --revision need the NAME of a recipe")
-    options = {"data": str(data) if data else "", "revision": revision or ""}
+    if name is None and any(options.values()):
+        raise click.UsageError("--data, --revision and --columns need the NAME of a recipe")
+    settings = {key: str(value) for key, value in options.items() if value}
     rows: list[dict[str, Any]] = []
     for one in [name] if name else recipe_names():
         try:
-            rows.append(dict(_dialect().check(_path(one), options)) | {"ok": True})
+            rows.append(dict(_dialect().check(_path(one), settings)) | {"ok": True})
         except ProctorError as error:
             rows.append({"name": one, "ok": False, "problem": str(error)})
         if not as_json:

@@ -38,9 +38,12 @@ class ColumnMap:
 
     @classmethod
     def parse(
-        cls, text: str, names: Collection[str], prefixes: tuple[str, ...] = ()
+        cls, text: str, names: Collection[str] = (), prefixes: tuple[str, ...] = ()
     ) -> "ColumnMap":
-        """Read ``ask=question,reference=answer``, or raise a UsageError."""
+        """Read ``ask=question,reference=answer``, or raise a UsageError.
+
+        Where no names are listed, any will do.
+        """
         columns: dict[str, str] = {}
         for part in filter(None, (one.strip() for one in text.split(","))):
             name, sign, column = (piece.strip() for piece in part.partition("="))
@@ -49,7 +52,7 @@ class ColumnMap:
                     f"--columns: expected NAME=COLUMN, as in ask=question,reference=answer,"
                     f" not {part!r}"
                 )
-            if name not in names and not name.startswith(prefixes):
+            if names and name not in names and not name.startswith(prefixes):
                 hint = suggest(name, names, cutoff=LOOSELY)
                 raise UsageError(f"--columns: cases and answers have no {name!r} ({hint})")
             if name in columns:

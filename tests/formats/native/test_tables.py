@@ -84,6 +84,9 @@ def problems(path: Path) -> list[tuple[str, str]]:
     return [(problem.message, problem.hint) for problem in caught.value.problems]
 
 
+OPTION = "(or leave the file as it is, and say --columns"
+
+
 def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("Question,Answer\nWhat?,Paris\n")
@@ -97,8 +100,8 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     assert "'ID' 'id', 'Prompt' 'ask', 'expected' 'references'" in hint
     path.write_text("id;Prompt;expected;level\n1;What?;Paris;easy\n")
     assert problems(path) == [
-        ("unknown column 'Prompt'", "did you mean 'ask'?"),
-        ("unknown column 'expected'", "did you mean 'references'?"),
+        ("unknown column 'Prompt'", f"did you mean 'ask'? {OPTION} ask=Prompt)"),
+        ("unknown column 'expected'", f"did you mean 'references'? {OPTION} references=expected)"),
         ("unknown column 'level'", "for a tag, call the column 'tags.level'"),
     ]
 

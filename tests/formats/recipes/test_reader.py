@@ -170,6 +170,25 @@ def test_a_row_without_a_column_is_named(tmp_path: Path) -> None:
     assert messages[1] == "'result' cannot be made of this row: there is no '####' in 'answer'"
 
 
+def test_columns_by_other_names(proctor: str, tmp_path: Path) -> None:
+    rows = [{"q": row["question"], "a": row["answer"]} for row in ROWS["gsm8k"].rows]
+    data = lines(tmp_path / "rows.jsonl", rows)
+    with pytest.raises(SuiteError, match="--columns question=COLUMN,answer=COLUMN, or see"):
+        suite_of("gsm8k", data)
+    options = {"data": str(data), "columns": "question=q,answer=a,case=id,output=reply"}
+    suite = Recipes().read_all(path_of("gsm8k"), options=options)[0].suite
+    said = [
+        {"id": case.id, "reply": reply}
+        for case, reply in zip(suite.cases, ROWS["gsm8k"].right, strict=True)
+    ]
+    answers = lines(tmp_path / "answers.jsonl", said)
+    columns = ("--columns", options["columns"])
+    printed = command(proctor, "run", "gsm8k", "--data", data, "--answers", answers, *columns)
+    assert json.loads(printed)["totals"]["rate"] == 1.0
+    with pytest.raises(UsageError, match="have no 'qestion'"):
+        Recipes().read_all(path_of("gsm8k"), options={**options, "columns": "qestion=q"})
+
+
 def test_tags_and_ids(tmp_path: Path) -> None:
     data = lines(tmp_path / "rows.jsonl", ROWS["math500"].rows)
     (case,) = suite_of("math500", data).cases

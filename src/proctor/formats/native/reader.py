@@ -306,11 +306,12 @@ class Native(Dialect):
         return read_answers(path, suite)
 
     def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
-        from proctor.formats.native.rows import columns_called
+        from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
 
-        of_cases = columns_called(columns)
-        ask = of_cases.columns.get(QUESTION, QUESTION) if of_cases else QUESTION
-        return read_answers(path, suite, columns_called(columns, answers=True), ask)
+        # The other names were looked at where the suite was read.
+        named = ColumnMap.parse(columns)
+        ask = named.columns.get(QUESTION, QUESTION)
+        return read_answers(path, suite, named.only(ANSWER_COLUMNS), ask)
 
     def shares(
         self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None

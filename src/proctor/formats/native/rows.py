@@ -222,14 +222,12 @@ def is_encodable(data: Json) -> bool:
         return False
 
 
-def columns_called(text: str, *, answers: bool = False) -> "ColumnMap | None":
-    """Read --columns: what is about answers, or what is about cases."""
+def columns_called(text: str) -> "ColumnMap | None":
+    """Read what --columns says about cases, or raise a UsageError for names that nobody has."""
     if not text:
         return None
     from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
 
     column_names = {*COLUMNS, *ANSWER_COLUMNS}
     columns = ColumnMap.parse(text, column_names, (*TAG_PREFIXES, VAR_PREFIX))
-    if answers:
-        return columns.only(ANSWER_COLUMNS)
     return columns.without(set(ANSWER_COLUMNS) - COLUMNS)

@@ -1,7 +1,7 @@
 """Recipes as suites: each row of a public benchmark becomes a case."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from proctor.formats.native.reader import CaseLoader
 from proctor.formats.recipes.recipe import Recipe, read_recipe
 from proctor.formats.recipes.row_values import UnusableRow, row_values
 from proctor.formats.recipes.rows import RowFiles, hub_files, local_files, recipe_rows
+from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
 from proctor.io.text_files import Document, read_head
 
 _WHOLE = re.compile(r"\A\{\{\s*([A-Za-z_]\w*)\s*\}\}\Z")
@@ -28,7 +29,7 @@ class Recipes(RecipeDialect):
     """Public benchmarks by name, with rows from a hub or a local copy."""
 
     name = "recipe"
-    option_names = ("data", "revision")
+    option_names = ("columns", "data", "revision")
 
     def recognises(self, path: Path) -> bool:
         if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
@@ -59,22 +60,18 @@ class Recipes(RecipeDialect):
     def check(self, path: Path, options: Mapping[str, str]) -> Mapping[str, Json]:
         recipe = read_recipe(path)
         files = _files(recipe, options)
-        first = next(iter(recipe_rows(recipe, files)), None)
+        columns = _columns(recipe, options)
+        first = next(iter(recipe_rows(recipe, files, columns)), None)
         if first is None:
             missing = [*recipe.columns]
         else:
             missing = [name for name in recipe.columns if name not in first.data]
         if missing:
-            columns = ", ".join(first.data) if first is not None else "no rows"
-            raise SuiteError(
-                [
-                    Problem(
-                        message=f"the columns {', '.join(missing)} are missing (found: {columns})",
-                        file=str(files.paths[0]),
-                    )
-                ]
-            )
-        reading = _suite(recipe, path, files)
+            there = ", ".join(first.data) if first is not None else "no rows"
+            message = f"the columns {', '.join(missing)} are missing (there are: {there})"
+            hint = _hint(recipe, missing)
+            raise SuiteError([Problem(message=message, file=str(files.paths[0]), hint=hint)])
+        reading = _suite(recipe, path, files, columns)
         return {
             "name": recipe.recipe,
             "rows": len(reading.suite.cases),
@@ -91,10 +88,17 @@ def _files(recipe: Recipe, options: Mapping[str, str]) -> RowFiles:
 
 def _read(path: Path, options: Mapping[str, str]) -> Reading:
     recipe = read_recipe(path)
-    return _suite(recipe, path, _files(recipe, options))
+    return _suite(recipe, path, _files(recipe, options), _columns(recipe, options))
 
 
-def _suite(recipe: Recipe, path: Path, files: RowFiles) -> Reading:
+def _columns(recipe: Recipe, options: Mapping[str, str]) -> ColumnMap:
+    """Read --columns: what the recipe's columns are called in the rows."""
+    own = {*recipe.columns, *recipe.tags.values()}
+    columns = ColumnMap.parse(options.get("columns", ""), {*own, *ANSWER_COLUMNS})
+    return columns.only(own)
+
+
+def _suite(recipe: Recipe, path: Path, files: RowFiles, columns: ColumnMap) -> Reading:
     loader = CaseLoader(files.root, files.root)
     header: dict[str, Json] = {
         "name": recipe.recipe,
@@ -105,7 +109,7 @@ def _suite(recipe: Recipe, path: Path, files: RowFiles) -> Reading:
         **({"measures": list(recipe.measures)} if recipe.measures else {}),
     }
     defaults = loader.row_header(Document(path=path, data={"suite": header}), Defaults())
-    for number, document in enumerate(recipe_rows(recipe, files), 1):
+    for number, document in enumerate(recipe_rows(recipe, files, columns), 1):
         _take(loader, recipe, document, number, defaults)
     if not loader.cases and not loader.findings.total:
         loader.findings.add(
@@ -123,15 +127,18 @@ def _suite(recipe: Recipe, path: Path, files: RowFiles) -> Reading:
     return Reading(suite=loader.suite(recipe.recipe), warnings=tuple(warnings))
 
 
+def _hint(recipe: Recipe, missing: Sequence[str]) -> str:
+    pairs = ",".join(f"{name}=COLUMN" for name in missing)
+    return f"--columns {pairs}, or see `proctor recipe show {recipe.recipe}`"
+
+
 def _take(
     loader: CaseLoader, recipe: Recipe, document: Document, number: int, defaults: Defaults
 ) -> None:
     """Make the case of a row, noting every problem."""
     if missing := [name for name in recipe.columns if name not in document.data]:
         message = f"the row has no column {', '.join(map(repr, missing))}"
-        loader.findings.add(
-            document.problem((), message, hint=f"see `proctor recipe show {recipe.recipe}`")
-        )
+        loader.findings.add(document.problem((), message, hint=_hint(recipe, missing)))
         return
     try:
         values = row_values(recipe.values, document.data)

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.errors import MissingResource, UsageError
 from proctor.formats.recipes.recipe import Hub, Recipe
+from proctor.formats.tables import ColumnMap
 from proctor.io.row_files import read_rows
 from proctor.io.text_files import Document, file_error, read_head, read_jsonl
 
@@ -102,8 +103,13 @@ def _belongs(hub: Hub, name: str) -> bool:
     return in_config and (hub.split in path.parts or path.stem.startswith(hub.split))
 
 
-def recipe_rows(recipe: Recipe, files: RowFiles) -> Iterator[Document]:
-    """Yield the rows as documents, with the columns of the second file and the row's place."""
+def recipe_rows(
+    recipe: Recipe, files: RowFiles, columns: ColumnMap | None = None
+) -> Iterator[Document]:
+    """Yield the rows as documents, with the columns of the second file and the row's place.
+
+    Columns of other names are given those of the recipe.
+    """
     further = _further(recipe, files)
     number = 0
     for path in files.paths:
@@ -112,6 +118,9 @@ def recipe_rows(recipe: Recipe, files: RowFiles) -> Iterator[Document]:
             if not isinstance(row, dict):
                 raise file_error(path, "a row is an object with named columns")
             number += 1
+            if columns:
+                columns.rename(document, row, ())
+                row = document.data
             more = further.get(row.get(recipe.join.by), {}) if recipe.join is not None else {}
             where = {FOLDER: path.parent.name, FILE: path.stem, NUMBER: number}
             yield replace(document, data={**where, **more, **row})
