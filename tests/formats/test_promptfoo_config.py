@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from proctor.engine.run.read_suite import find_dialect
 from proctor.errors import SuiteError
 from proctor.formats.promptfoo_asserts import criterion_of
 from proctor.formats.promptfoo_config import PromptfooConfig
@@ -50,6 +51,22 @@ def config(tmp_path: Path) -> Path:
     path = tmp_path / "promptfooconfig.yaml"
     path.write_text(CONFIG)
     return path
+
+
+def test_a_configuration_in_json(tmp_path: Path) -> None:
+    data = {
+        "prompts": ["{{q}}"],
+        "providers": ["openai:chat:small"],
+        "tests": [{"vars": {"q": "1 + 1?"}, "assert": [{"type": "contains", "value": "2"}]}],
+    }
+    path = tmp_path / "promptfooconfig.json"
+    path.write_text(json.dumps(data))
+    dialect = find_dialect(path)
+    assert isinstance(dialect, PromptfooConfig)
+    (case,) = dialect.read(path).suite.cases
+    assert case.criteria[0].scorer.name == "contains"
+    path.write_text(json.dumps({"evalId": "x", **data}))
+    assert not PromptfooConfig().recognises(path), "these are results"
 
 
 def test_a_configuration(config: Path) -> None:

@@ -29,6 +29,7 @@ KEYS = {
 }
 TEST_KEYS = {"description", "vars", "assert"}
 _KEYS = re.compile(rb"^(prompts|providers|targets|tests)\s*:", re.M)
+_JSON_KEYS = re.compile(rb'"(prompts|providers|targets|tests|evalId)"\s*:')
 _PROVIDERS: tuple[tuple[str, str, str], ...] = (
     (r"openai:(?:chat:|responses:)?([^:]+)", "openai:{}", ""),
     (r"anthropic:(?:messages:)?([^:]+)", "anthropic:{}", ""),
@@ -54,9 +55,13 @@ class PromptfooConfig(PlainDialect):
     name = "promptfoo"
 
     def recognises(self, path: Path) -> bool:
-        if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
+        if path.suffix.lower() not in (".yaml", ".yml", ".json") or not path.is_file():
             return False
-        keys = set(_KEYS.findall(read_head(path, 64 * 1024)))
+        head = read_head(path, 64 * 1024)
+        if path.suffix.lower() == ".json":
+            keys = set(_JSON_KEYS.findall(head))
+            return {b"prompts", b"tests"} <= keys and b"evalId" not in keys
+        keys = set(_KEYS.findall(head))
         return {b"prompts", b"tests"} <= keys or (
             b"prompts" in keys and bool(keys & {b"providers", b"targets"})
         )

@@ -65,6 +65,28 @@ def test_what_has_no_reference_says_that_it_cannot_be_scored(tmp_path: Path) -> 
     assert "imported" in converted.path.read_text()
 
 
+def test_a_case_that_was_never_scored_does_not_keep_others_from_being_written(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {
+            "testIdx": 0,
+            "vars": {"q": "1"},
+            "success": True,
+            "score": 1,
+            "response": {"output": "a"},
+        },
+        {"testIdx": 1, "vars": {"q": "2"}, "error": "400", "failureReason": 2},
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"evalId": "x", "results": {"results": rows}}))
+    archive = archive_of(path)
+    assert archive is not None
+    (converted,) = convert_results(archive, path, tmp_path / "out", "native")
+    assert (converted.cases, converted.unscored) == (2, 2)
+    assert converted.path.read_text().count("  - id: test ") == 2
+
+
 def test_nothing_to_import(tmp_path: Path) -> None:
     assert archive_of(tmp_path) is None
     with (

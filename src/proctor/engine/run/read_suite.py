@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 FALLBACK = "native"
 OWN_SIGNS: Mapping[str, Mapping[str, str]] = {
     "harbor": {".toml": ""},
-    "promptfoo": dict.fromkeys((".yaml", ".yml"), r"(?m)^(providers|targets|tests)\s*:"),
+    "promptfoo": {
+        **dict.fromkeys((".yaml", ".yml"), r"(?m)^(providers|targets|tests)\s*:"),
+        ".json": r'"(providers|targets)"\s*:',
+    },
     "recipe": dict.fromkeys((".yaml", ".yml"), r"(?m)^recipe\s*:"),
 }
 """By suffix, what a file says that makes a dialect outside of origins worth loading."""

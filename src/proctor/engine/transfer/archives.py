@@ -13,6 +13,7 @@ from proctor.io import json_bytes
 
 ANSWERS = "answers"
 _CONTAINS = (Criterion(id="contains", scorer=Spec(name="contains", params={"any": "references"})),)
+_NEVER_SCORED = (Criterion(id="score", scorer=Spec(name="imported", params={"metric": "score"})),)
 
 
 def archive_of(path: Path) -> Archive | None:
@@ -51,7 +52,8 @@ def convert_results(archive: Archive, path: Path, out: Path, to: str) -> list[Co
 
 def _converted(kept: KeptSuite, folder: Path, to: str) -> ConvertedResults:
     cases = [
-        replace(case, criteria=_CONTAINS) if case.references else case for case in kept.suite.cases
+        replace(case, criteria=_CONTAINS if case.references else case.criteria or _NEVER_SCORED)
+        for case in kept.suite.cases
     ]
     suite = replace(kept.suite, cases=cases, measures=())
     written: Path = registry.build("writer", Spec(name=to)).write(suite, folder)

@@ -75,6 +75,16 @@ def read_answers(
     return _attempts(path, cases, columns, ask) if attempts is None else iter(attempts)
 
 
+def read_columns(path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
+    """Read answers whose columns have other names, as --columns says."""
+    from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
+
+    # The names of the cases' columns were looked at where the suite was read.
+    called = ColumnMap.parse(columns)
+    ask = called.columns.get(QUESTION, QUESTION)
+    return read_answers(path, suite, called.only(ANSWER_COLUMNS), ask)
+
+
 def _attempts(
     path: Path, cases: CaseFinder, columns: "ColumnMap | None", ask: str
 ) -> Iterator[Attempt]:

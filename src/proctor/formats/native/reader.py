@@ -18,7 +18,7 @@ from proctor.core.fold import MODES, parse_fold
 from proctor.core.suite import CandidatePrompt, Case, Json, Spec, Suite
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.carried_modules import SuiteModules
-from proctor.formats.native.answers import QUESTION, read_answers
+from proctor.formats.native.answers import read_answers, read_columns
 from proctor.formats.native.case import (
     ASKING,
     CLUSTER_FIELDS,
@@ -306,12 +306,7 @@ class Native(Dialect):
         return read_answers(path, suite)
 
     def answers_by(self, path: Path, suite: Suite, columns: str) -> Iterator[Attempt]:
-        from proctor.formats.tables import ANSWER_COLUMNS, ColumnMap
-
-        # The other names were looked at where the suite was read.
-        named = ColumnMap.parse(columns)
-        ask = named.columns.get(QUESTION, QUESTION)
-        return read_answers(path, suite, named.only(ANSWER_COLUMNS), ask)
+        return read_columns(path, suite, columns)
 
     def shares(
         self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None
