@@ -140,7 +140,11 @@ def test_cases_that_were_written_for_others(entry: Any, columns: dict[str, str] 
 
 
 def test_columns_that_are_not_there() -> None:
-    for columns, words in (({"a": "ask"}, "there is no column 'a'"), ({"b": "aks"}, "no case has a key 'aks'")):  # fmt: skip
+    for columns, words in (
+        ({"a": "ask"}, "there is no column 'a'"),
+        ({"b": "aks"}, "no case has a key 'aks'"),
+        ({"ask": "b"}, "write the column first: {'b': 'ask'}"),
+    ):
         with pytest.raises(UsageError, match=words):
             cases.reading_of([{"b": "1"}], columns=columns)
 

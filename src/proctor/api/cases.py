@@ -305,7 +305,9 @@ def _meant(entry: Any, columns: Mapping[str, str]) -> Any:
 def _check_columns(row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
     for column, name in columns.items():
         if name not in CASE_KEYS and not name.startswith(("tags.", "tag:")):
-            raise UsageError(f"columns: no case has a key {name!r} ({suggest(name, CASE_KEYS)})")
+            swapped = f"write the column first: {{{name!r}: {column!r}}}"
+            hint = swapped if column in CASE_KEYS else suggest(name, CASE_KEYS)
+            raise UsageError(f"columns: no case has a key {name!r} ({hint})")
         if column not in row:
             there = suggest(column, [str(one) for one in row])
             raise UsageError(f"columns: there is no column {column!r} ({there})")
