@@ -471,6 +471,20 @@ class Database:
         """Yield the rows whose column has one of many keys."""
         yield from self.fetch_keyed(among(query, column), keys)
 
+    def fetch_cases(
+        self, query: Select[Any], owner: Column[Any], key: str, case_ids: Iterable[str]
+    ) -> Iterator[Any]:
+        """Yield the rows of some cases of a run or suite, which ``owner`` names.
+
+        Places are found by id in an index first: asked for whole rows by id, SQLite goes through
+        all rows of the owner.
+        """
+        table = owner.table
+        other = table.alias()
+        places = select(other.c.position).where(other.c[owner.name] == key)
+        rows = query.where(owner == key, table.c.position.in_(among(places, other.c.case_id)))
+        yield from self.fetch_keyed(rows, case_ids)
+
     def fetch_keyed(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
         """Yield the rows of an ``among`` query for many keys."""
         for chunk in chunks(dict.fromkeys(keys)):

@@ -83,8 +83,8 @@ class Results:
             places = home.columns.find(case_ids)
             return {case_id: home.columns.tags_at(place) for case_id, place in places.items()}
         table = run_results.c
-        query = select(table.case_id, table.tags).where(table.run_id == run_id)
-        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        query = select(table.case_id, table.tags)
+        rows = self._database.fetch_cases(query, table.run_id, run_id, case_ids)
         return {row.case_id: tags_of(row.tags) for row in rows}
 
     def clusters_among(self, run_id: str, case_ids: Iterable[str]) -> dict[str, str]:
@@ -94,10 +94,8 @@ class Results:
             clusters = ((case_id, home.columns.cluster.of(at)) for case_id, at in places.items())
             return {case_id: cluster for case_id, cluster in clusters if cluster is not None}
         table = run_results.c
-        query = select(table.case_id, table.cluster).where(
-            table.run_id == run_id, table.cluster.is_not(None)
-        )
-        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        query = select(table.case_id, table.cluster).where(table.cluster.is_not(None))
+        rows = self._database.fetch_cases(query, table.run_id, run_id, case_ids)
         return {row.case_id: row.cluster for row in rows}
 
     def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
@@ -105,8 +103,8 @@ class Results:
         if (home := self._homes.run(run_id)) is not None:
             return home.columns.values_of(case_ids)
         table = run_results.c
-        query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
-        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        query = select(table.case_id, table.value, table.full)
+        rows = self._database.fetch_cases(query, table.run_id, run_id, case_ids)
         return {row.case_id: (row.value, row.full) for row in rows}
 
     def last_position(self, run_id: str) -> int:

@@ -167,8 +167,8 @@ class Suites:
             places = home.ids.find(case_ids).values()
             return {row.case_id: home.key_of(row) for row in home.cases(Positions.of(places))}
         table = suite_cases.c
-        query = select(table.case_id, table.case_key).where(table.suite_key == suite_key)
-        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        query = select(table.case_id, table.case_key)
+        rows = self._database.fetch_cases(query, table.suite_key, suite_key, case_ids)
         return {row.case_id: row.case_key for row in rows}
 
     def cases_by_id(self, suite_key: str, case_ids: Iterable[str]) -> dict[str, Case]:
@@ -180,10 +180,8 @@ class Suites:
             table = suite_cases.c
             query = select(table.case_id, case_table.c.document)
             query = query.join(case_table, case_table.c.key == table.case_key)
-            query = query.where(table.suite_key == suite_key)
-            rows = [
-                tuple(row) for row in self._database.fetch_among(query, table.case_id, case_ids)
-            ]
+            found = self._database.fetch_cases(query, table.suite_key, suite_key, case_ids)
+            rows = [tuple(row) for row in found]
         cases: dict[str, Case] = {}
         for case_id, document in rows:
             with suppress(*BROKEN):
