@@ -2,13 +2,17 @@
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pytest
+from starlette.testclient import TestClient
 
 from proctor.errors import StoreError
+from proctor.store.store import Store
 from proctor.web import indexing
+from proctor.web.app import make_app
 from proctor.web.indexing import Indexer
 
 
@@ -95,3 +99,11 @@ def test_the_end_waits_for_the_batch_under_way_and_no_longer() -> None:
     indexer.close()
     assert store.closed.is_set()
     assert len(store.seen) < 1_000_000
+
+
+def test_a_small_run_is_waited_for(tmp_path: Path, put_run: Any, examined: Any) -> None:
+    with Store.open(str(tmp_path / "p.db")) as store:
+        put_run(store, "r", [examined.plain("c", "a word to find", 1.0)])
+    with TestClient(make_app(str(tmp_path / "p.db")), base_url="http://127.0.0.1") as client:
+        found = client.get("/home.json?q=word+to+find").json()
+    assert [case["id"] for case in found["cases"]["cases"]] == ["c"]

@@ -19,7 +19,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
     with Store.open(path) as store:
         for name, right in (("old", 4), ("new", 3)):
             cases = [
-                examined.plain(f"c{n:02}", f"the {name} answer {n}", float(n % right == 0))
+                examined.plain(f"c{n:02}", f"the {name} **answer** {n}", float(n % right == 0))
                 for n in range(CASES)
             ]
             put_run(store, name, cases)
@@ -45,6 +45,17 @@ def test_twenty_cases_are_labelled_by_keyboard(page: Any, place: str) -> None:
     with Store.open(place) as store:
         labels = store.labels.of_run("new")
     assert (len(labels), {label.author for label in labels}) == (19, {"Ada"})
+
+
+def test_texts_are_rendered_or_raw(page: Any) -> None:
+    page.goto("/runs/new/label?case=c05")
+    sync_api.expect(page.locator(".turn.mine strong")).to_have_text("answer")
+    with page.expect_navigation():
+        page.keyboard.press("m")
+    sync_api.expect(page.locator(".turn.mine pre")).to_contain_text("**answer**")
+    with page.expect_navigation():
+        page.keyboard.press("m")
+    assert page.locator(".turn.mine strong").count() == 1
 
 
 def test_a_comparison_is_swapped(page: Any) -> None:

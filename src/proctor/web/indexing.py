@@ -2,7 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 
 from proctor.errors import StoreError
 from proctor.store.store import Store
@@ -34,6 +35,15 @@ class Indexer:
                 self._thread = threading.Thread(target=self._work, daemon=True)
                 self._thread.start()
         return True
+
+    def wait(self, run_ids: Collection[str], seconds: float) -> None:
+        """Wait a moment for runs to be indexed, which is enough for small ones."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with self._lock:
+                if self._unable or not set(run_ids) & set(self._waiting):
+                    return
+            time.sleep(PAUSE)
 
     def close(self) -> None:
         """Stop after the current batch."""

@@ -280,6 +280,12 @@ def _data(
             "imported": run.imported,
         },
         "list": case_list,
+        "history": addresses.with_query(
+            f"{addresses.suite_link(run.suite_key)}/history", [("case", result.case.id)]
+        ),
+        "label": addresses.with_query(
+            f"{addresses.run_link(run.id)}/label", [("case", result.case.id)]
+        ),
         "whole": whole + ("&" if "?" in whole else "?") + "full=1",
         "case": case,
     }

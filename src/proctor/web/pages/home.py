@@ -19,6 +19,8 @@ from proctor.web.pages.search_results import FoundCases, found_cases
 from proctor.web.store_pool import opened, store_pool_of
 
 PAGE = 50
+PATIENCE = 0.7
+"""Seconds that a search waits for texts to be indexed, which is enough for small runs."""
 """How many runs one page lists."""
 MOST_SCANNED = 2_000
 """Among how many runs filters choose, the newest ones."""
@@ -139,7 +141,11 @@ def _in_texts(request: Request, store: Store, words: str, runs: Sequence[Run]) -
         return None
     newest = [run.id for run in runs[:MOST_RUNS] if not run.status.is_unfinished]
     missing = store.search.unindexed(newest)
-    accepted = [store_pool_of(request).indexer.ask(run_id) for run_id in missing]
+    indexer = store_pool_of(request).indexer
+    accepted = [indexer.ask(run_id) for run_id in missing]
+    if missing and all(accepted):
+        indexer.wait(missing, PATIENCE)
+        missing = store.search.unindexed(newest)
     names = {run.id: run.name for run in runs}
     skip = max(0, whole_number(request, "skip", 0))
     return found_cases(store, words, skip, names, len(missing) if all(accepted) else 0)

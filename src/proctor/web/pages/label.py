@@ -46,6 +46,7 @@ from proctor.web.highlight import MOST
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_models import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.pages.case_view import case_view
+from proctor.web.reading import CHOICES, raw_wanted
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
 LONGEST_FORM = 64 * 1024
@@ -203,7 +204,13 @@ def show_label(request: Request) -> Page[LabelPage]:
         last=last,
         following=after or addresses.with_query(_path(view.run.id), state.pairs),
     )
-    return Page(template="label", data=data, only_page={"csrf": token_for(view.run.id)})
+    here = _address(view.run.id, case_id, criterion.id, item.attempt.index, state=state)
+    only_page = {
+        "csrf": token_for(view.run.id),
+        "raw": raw_wanted(request),
+        "texts": {mode: f"{here}&text={mode}" for mode in CHOICES},
+    }
+    return Page(template="label", data=data, only_page=only_page)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ from proctor.web.pages.case_list import (
 )
 from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
+from proctor.web.pages.related import RelatedPage, related_pages
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened
 
@@ -171,6 +172,7 @@ class RunPage(RunNumbers):
     cases: list[ListedCase]
     asked: RunAsked
     next: str | None = Field(description="the address of the next page")
+    related: list[RelatedPage] = Field(description="pages that tell more of the run")
 
 
 def run(request: Request) -> Page[RunPage]:
@@ -194,6 +196,7 @@ def run(request: Request) -> Page[RunPage]:
             everything = replace(case_list, query=ListingQuery())
             counts = counts_of(request, store, everything).model_copy(update={"listed": 0})
         cases = rows_with_texts(store, stored_run, rows[:size])
+        related = related_pages(store, stored_run)
         if stored_run.status.is_unfinished and numbers["totals"] is None:
             live = live_numbers(request, store, stored_run)
     more = len(rows) > size
@@ -209,6 +212,7 @@ def run(request: Request) -> Page[RunPage]:
         cases=cases,
         asked=case_list.filters(),
         next=case_list.next_page(rows[size - 1]) if more else None,
+        related=related,
     )
     only_page = {
         "sorts": {name: case_list.sorted_by(name) for name in SORTS},
