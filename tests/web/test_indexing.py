@@ -106,4 +106,4 @@ def test_a_small_run_is_waited_for(tmp_path: Path, put_run: Any, examined: Any) 
         put_run(store, "r", [examined.plain("c", "a word to find", 1.0)])
     with TestClient(make_app(str(tmp_path / "p.db")), base_url="http://127.0.0.1") as client:
         found = client.get("/home.json?q=word+to+find").json()
-    assert [case["id"] for case in found["cases"]["cases"]] == ["c"]
+    assert [case["id"] for case in found["cases"]["found"]] == ["c"]

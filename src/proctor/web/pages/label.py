@@ -543,6 +543,7 @@ routes = [
                 text("author", "the author of the marks"),
                 choice("queue", "which cases to offer", QUEUES),
                 whole("goal", "how many labels are aimed at", 1),
+                choice("text", "how the page shows texts; the object has them raw", CHOICES),
                 text("last", "the case labelled before, to be told what the judge said of it"),
             ],
         ),
