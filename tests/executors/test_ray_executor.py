@@ -236,12 +236,16 @@ def test_models_that_compute_are_asked_on_the_nodes(executor: RayExecutor, tmp_p
         with pytest.raises(ModelError, match="no such luck") as said:
             await ask("fail")
         assert said.value.status == 400
-        asked = concurrency.map_unordered([str(n) for n in range(40)], ask, limit=8)
-        return [text async for text in asked]
+        replies: list[str] = []
+        # One worker may have answered all before the other has started.
+        while len({text.split()[1] for text in replies}) < 2 and len(replies) < 100_000:
+            asked = concurrency.map_unordered([str(n) for n in range(40)], ask, limit=8)
+            latest = [text async for text in asked]
+            assert sorted(int(text.split()[0]) for text in latest) == list(range(40))
+            replies += latest
+        return replies
 
-    made = [text.split() for text in closing(executor, work)]
-    assert sorted(int(text) for text, _ in made) == list(range(40))
-    assert len({pid for _, pid in made} - {str(os.getpid())}) == 2
+    assert len({text.split()[1] for text in closing(executor, work)} - {str(os.getpid())}) == 2
 
 
 def test_models_that_are_elsewhere_are_asked_from_here(executor: RayExecutor) -> None:

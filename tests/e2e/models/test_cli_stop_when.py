@@ -121,7 +121,7 @@ def test_what_is_never_sure_goes_to_the_end(sums: Any, serve: Serve) -> None:
     ("more", "said"),
     [
         (["--stop-when", "decided"], "--against RUN"),
-        (["--against", "absent"], "there is no run 'absent'"),
+        (["--against", "absent"], "has no runs"),
         (["--margin", "2"], "--margin goes with --against"),
         (["--stop-when", "rate >= 80"], "between 0 and 1"),
         (["--stop-when", "rate.low >= 0.8"], "'rate >= 0.8'"),
