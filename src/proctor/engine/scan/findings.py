@@ -192,5 +192,5 @@ def _or(share: float | None, middle: float) -> float:
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:
-    known = [share for share in shares if share is not None]
-    return fmean(known) if known else None
+    numbers = [share for share in shares if share is not None]
+    return fmean(numbers) if numbers else None

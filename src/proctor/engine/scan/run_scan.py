@@ -68,7 +68,7 @@ class ScanSettings:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _ScanTask:
     """One question: an attempt, and what is looked for in it."""
 
     kind: str
@@ -90,7 +90,7 @@ class Scan:
     stopped: str = ""
     """Why it stopped before its end, if it did."""
     usage: Usage = field(default_factory=Usage)
-    _tasks: list[_Task] = field(default_factory=list)
+    _tasks: list[_ScanTask] = field(default_factory=list)
     _marks: dict[tuple[str, str, int], ScanMark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,7 +141,7 @@ class Scan:
             scan = ScanOfKind(kind=kind, judge=self.judge_name, marks=marks, created=created)
             self.store.scans.save(self.view.run.id, kind, self.judge_name, created, plain(scan))
 
-    def _picked(self) -> Iterator[_Task]:
+    def _picked(self) -> Iterator[_ScanTask]:
         for result in self._cases():
             case = as_asked(result.case, self.view.run.candidate)
             for item in result.attempts:
@@ -149,7 +149,7 @@ class Scan:
                     continue
                 for kind in self.settings.kinds:
                     if self.settings.everywhere or _concerns(kind, case, item):
-                        yield _Task(kind, case, item)
+                        yield _ScanTask(kind, case, item)
 
     def _cases(self) -> Iterator[CaseResult]:
         if self.settings.sample is None:
@@ -162,10 +162,10 @@ class Scan:
             yield case_of(self.store, self.view, case_id)
 
     async def _ask_all(self, judge: Judge, models: Models) -> None:
-        async def work(task: _Task) -> None:
+        async def work(task: _ScanTask) -> None:
             if not models.budget.refused:
                 place = (task.kind, task.case.id, task.item.attempt.index)
-                self._marks[place] = await self._asked(task, judge, models)
+                self._marks[place] = await self._mark(task, judge, models)
 
         limit = self.calls.concurrency
         async with aclosing(concurrency.map_unordered(self._tasks, work, limit=limit)) as done:
@@ -177,7 +177,7 @@ class Scan:
                     RunProgress(phase="scan", done=number, total=len(self._tasks), failed=unread)
                 )
 
-    async def _asked(self, task: _Task, judge: Judge, models: Models) -> ScanMark:
+    async def _mark(self, task: _ScanTask, judge: Judge, models: Models) -> ScanMark:
         language = self.view.suite.language
         record = record_of(task.case, task.item)
         shown = prompts.spoken(record)
@@ -224,8 +224,8 @@ def record_of(case: Case, item: AttemptResult) -> tuple[Message, ...]:
         for post in one.get("post_list") or ()
         if isinstance(post, Mapping)
     ]
-    said = item.attempt.messages
-    whole = [*case.messages, *(steps or ()), *said]
+    messages = item.attempt.messages
+    whole = [*case.messages, *(steps or ()), *messages]
     if item.attempt.error:
         whole.append(
             Message(role="system", content=f"The attempt ended with: {item.attempt.error}")
@@ -244,7 +244,7 @@ def _cut(message: Message) -> Message:
     return replace(message, content=text)
 
 
-def outcome_of(task: _Task) -> str:
+def outcome_of(task: _ScanTask) -> str:
     """Say how an attempt was scored, criterion by criterion."""
     value = task.item.value.value
     worth = "not scored" if value is None else f"{value:.4g} of {task.case.full_score:g}"
