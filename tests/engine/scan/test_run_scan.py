@@ -15,7 +15,7 @@ from proctor.engine.scan.run_scan import (
     MOST_MESSAGES,
     ScanSettings,
     _concerns,
-    _Task,
+    _ScanTask,
     is_quoted,
     outcome_of,
     record_of,
@@ -90,8 +90,11 @@ def test_which_attempts_a_kind_is_about(kind: str, value: float | None, concerne
 
 
 def test_the_outcome_is_told_with_its_reasons() -> None:
-    assert outcome_of(_Task("outage", CASE, item(1.0))) == "value: 1 of 1\nk (contains): 1. because"
-    assert outcome_of(_Task("outage", CASE, item(None))).startswith("value: not scored")
+    assert (
+        outcome_of(_ScanTask("outage", CASE, item(1.0)))
+        == "value: 1 of 1\nk (contains): 1. because"
+    )
+    assert outcome_of(_ScanTask("outage", CASE, item(None))).startswith("value: not scored")
 
 
 def test_settings_name_kinds() -> None:

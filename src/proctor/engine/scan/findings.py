@@ -90,7 +90,10 @@ def summed(
         for mark in scan.marks
         if mark.marked is not None
     }
-    person = {**judge, **{place: said for place, said in labels.items() if place in judge}}
+    person = {
+        **judge,
+        **{place: is_marked for place, is_marked in labels.items() if place in judge},
+    }
     labelled = {case for kind, case, attempt in labels if (kind, case, attempt) in judge}
     score = _corrected_score(values, judge, person, labelled)
     plain = _mean(adjusted(values, {}).values())
