@@ -134,6 +134,7 @@ READ_WHOLE: dict[str, str] = {
     "origins/arthur/folder.py": "the first megabyte",
     "origins/infibench/dialect.py": "the beginning of a file",
     "formats/native/reader.py": "the first 64 kB",
+    "formats/tau/reader.py": "the first 64 kB",
     "origins/taskweaver/dialect.py": "the beginning of a file, and files whose size was looked at",
     "origins/colossal/prompts.py": OURS,
     "formats/native/case_files.py": "files whose size was looked at",

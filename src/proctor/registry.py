@@ -86,6 +86,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "native": "proctor.formats.native.reader:Native",
         "promptfoo": "proctor.formats.promptfoo_config:PromptfooConfig",
         "recipe": "proctor.formats.recipes.reader:Recipes",
+        "tau": "proctor.formats.tau.reader:Tau",
     },
     "candidate": {
         "acp": "proctor.agents.acp:AcpAgent",

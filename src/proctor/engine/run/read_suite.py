@@ -26,6 +26,7 @@ OWN_SIGNS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys((".yaml", ".yml"), r"(?m)^(providers|targets|tests)\s*:"),
         ".json": r'"(providers|targets)"\s*:',
     },
+    "tau": {".json": r'"(user_scenario|instruction)"'},
     "recipe": dict.fromkeys((".yaml", ".yml"), r"(?m)^recipe\s*:"),
 }
 """By suffix, what a file says that makes a dialect outside of origins worth loading."""
