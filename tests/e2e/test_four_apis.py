@@ -108,3 +108,27 @@ def test_the_same_marks_through_each(cli: Any, provider: str, troubled: bool) ->
     assert candidate["cost"] == pytest.approx(expected)
     told = next(json.dumps(call.body) for call in server.finished() if "celsius" in str(call.body))
     assert SIGNED[provider] in told, "thinking goes back with the results"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic"])
+def test_the_same_marks_in_batch_jobs(cli: Any, provider: str) -> None:
+    """What is refused is learned from the first call of a role; what a job meets, by the next run."""
+    cli.write("suite.yaml", SUITE)
+    with FakeServer(script, refuses=REFUSALS[provider], batch_seconds=0.2) as server:
+        models = ("--model", f"{provider}:c@{server.url}", "--judge", f"{provider}:j@{server.url}")
+        prices = ("--price", "c=10/20", "--price", "j=10/20")
+        options = (*models, *prices, "--temperature", "0.5")
+        first = cli.json("run", "suite.yaml", *options, "--batch", code=3)
+        done = cli.json("run", "suite.yaml", *options, "--batch", "--cases")
+        planned = cli.json("plan", "suite.yaml", *options)
+        jobs = [body for job in server.batches.jobs for body in job.requests.values()]
+    assert (first["totals"]["errors"], done["totals"]["errors"]) == (1, 0)
+    assert {case["id"]: case["value"] for case in done["cases"]} == {
+        "capital": 1.0, "sum": 0.0, "polite": 1.0, "rude": 0.0, "warmer": 1.0, "shaped": 1.0,
+    }  # fmt: skip
+    assert planned["usage"]["calls"] == 0
+    assert len(jobs) >= 5
+    assert all("temperature" not in body for body in jobs)
+    asked = [json.dumps(call.body, sort_keys=True) for call in server.finished()]
+    assert len(asked) == len(set(asked)), "nothing is paid for twice"
