@@ -39,6 +39,7 @@ from proctor.formats.native.tools import (
     check_no_module,
     check_tool_choice,
     dialogue_with_tools,
+    names_module,
     read_offers,
 )
 from proctor.io.validation import Strict
@@ -268,11 +269,26 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         changed["criteria"] = read_criteria(spot.at("criteria"))
     if keys.dialogue is not None:
         changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
-    changed |= read_offers(spot, keys)
+    changed |= read_offers(spot, keys) | _stateful_offers(spot, keys)
     if not changed:
         return outer
     own = {name: getattr(outer, name) for name in _DEFAULTS}
     return Defaults(**(own | changed))
+
+
+def _stateful_offers(spot: Spot, keys: DefaultKeys) -> dict[str, Any]:
+    """Read a module of tools, and the state they begin with."""
+    offers: dict[str, Any] = {}
+    if keys.tools is not None and names_module(spot.value["tools"]):
+        from proctor.formats.native.stateful_tools import read_module
+
+        module = read_module(spot.at("tools"))
+        offers = {"module": module, "tools": module.tools}
+    if keys.state is not None:
+        from proctor.formats.native.stateful_tools import read_state
+
+        offers["state"] = read_state(spot.at("state"))
+    return offers
 
 
 KEYS = frozenset(CaseKeys.model_fields)

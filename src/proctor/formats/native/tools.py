@@ -359,20 +359,10 @@ _TOOL_READERS: Mapping[str, Callable[[Spot], Any]] = {
 
 
 def read_offers(spot: Spot, keys: object) -> dict[str, Any]:
-    """Read what a header or a case says of tools, by the names that defaults have for it."""
+    """Read what a header or a case says of tools without a state, by the names of defaults."""
     offers: dict[str, Any] = {}
     for key, read in _TOOL_READERS.items():
-        if getattr(keys, key) is None:
+        if getattr(keys, key) is None or (key == "tools" and names_module(spot.value[key])):
             continue
-        if key == "tools" and names_module(spot.value[key]):
-            from proctor.formats.native.stateful_tools import read_module
-
-            module = read_module(spot.at(key))
-            offers |= {"module": module, key: module.tools}
-        else:
-            offers |= {key: read(spot.at(key)), **({"module": None} if key == "tools" else {})}
-    if spot.value.get("state") is not None:
-        from proctor.formats.native.stateful_tools import read_state
-
-        offers["state"] = read_state(spot.at("state"))
+        offers |= {key: read(spot.at(key)), **({"module": None} if key == "tools" else {})}
     return offers
