@@ -61,13 +61,14 @@ class EnvironmentSession(TimedSession):
         return self._round(message, ran)
 
     def _round(self, message: str, ran: Ran) -> Round:
-        if ran.not_started:
-            raise Broken(f"the environment did not run it: {ran.not_started}")
+        _check_place(ran)
         if ran.stopped is not None:
             return Round.of(message, f"(it was ended: it passed the limit on {ran.stopped})")
         err = ran.stderr.encode()
         if ran.code:
             raise Broken(with_words(exit_text(ran.code), err), traceback=last_words(err))
+        if not ran.stdout.strip():
+            return Round.of(message, "(it wrote nothing)")  # what it did is what counts
         return read_reply(self, message, ran.stdout.encode())
 
 
@@ -84,8 +85,7 @@ class OracleSession(TimedSession):
         argv = ("/bin/bash", f"{SOLUTION}/solve.sh")
         ran = await environment.run(EnvironmentCommand(argv=argv, wall=self.wall))
         await environment.place({}, SOLUTION)
-        if ran.not_started:
-            raise Broken(f"the environment did not run it: {ran.not_started}")
+        _check_place(ran)
         output = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
         how = f"passed the limit on {ran.stopped}" if ran.stopped else f"ended with {ran.code}"
         step = Post(message=output or "(it wrote nothing)", send_from="solve.sh", send_to="Planner")
@@ -159,6 +159,14 @@ def solutions_of(case: Case) -> Sequence[Mapping[str, Json]]:
     """Return the files of a case's reference solution, one set for each turn."""
     solutions: Sequence[Mapping[str, Json]] = case.hidden.get(SOLUTIONS) or ()
     return [files for files in solutions if "solve.sh" in files]
+
+
+def _check_place(ran: Ran) -> None:
+    """Raise where a command did not run, or what became of it is not known."""
+    if ran.not_started:
+        raise Broken(f"the environment did not run it: {ran.not_started}")
+    if ran.lost:
+        raise Broken("the environment was lost: somebody ended it from outside")
 
 
 def _place(workspace: Workspace) -> Environment:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proctor.core.attempt import TRACEBACK, Attempt
+from proctor.core.cause import cause_of
 from proctor.core.rounds import rounds_of
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
@@ -52,6 +53,11 @@ class AttemptView:
     def scores(self) -> Mapping[str, Score]:
         """Return the score of each criterion, by its id."""
         return self.result.scores
+
+    @property
+    def cause(self) -> str:
+        """Return whose fault it is that it did not end well; empty where it did."""
+        return cause_of(self.attempt, self.scores.values()) or ""
 
     @property
     def error(self) -> str:

@@ -32,6 +32,7 @@ from proctor.api.several_runs import Runs
 from proctor.api.stores import StorePlace
 from proctor.contracts.dialect import Reading
 from proctor.contracts.report import RunView
+from proctor.core.cause import causes_in
 from proctor.core.suite import Spec
 from proctor.engine.run import evaluate as engine
 from proctor.engine.run.settings import AgentVariant, RunSettings
@@ -274,6 +275,8 @@ class EvaluationRequest:
             answers = answers_in_memory(
                 who.answers_in_memory, reading.suite, options.get("name", "")
             )
+        again = options.get("again", "")
+        causes = causes_in(again)
         fresh = bool(options.get("fresh", False)) and (who.agent or who.model) is not None
         return RunSettings(
             suite=replace(options.suite(path), in_memory=reading),
@@ -287,8 +290,9 @@ class EvaluationRequest:
             simulator=options.choice("simulator"),
             calls=options.calls,
             attempts=options.get("attempts"),
-            repeat_label=token_hex(4) if fresh else options.get("again", ""),
-            unknown_candidate=bool(who.unknown) and not fresh and not options.get("again"),
+            repeat_label=token_hex(4) if fresh else again if not causes else "",
+            again_causes=causes,
+            unknown_candidate=bool(who.unknown) and not fresh and (not again or bool(causes)),
             name=options.get("name", ""),
             prompts=options.prompts,
             executor=options.executor,

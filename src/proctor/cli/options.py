@@ -287,9 +287,11 @@ def run_options(command: Command) -> Command:
             click.option(
                 "--again",
                 default="",
-                metavar="LABEL",
+                metavar="LABEL|CAUSE",
                 help="Ask again, under this label; the same label resumes. Verdicts on identical"
-                " answers are reused.",
+                " answers are reused. A cause (candidate, provider, environment, verifier, judge,"
+                " simulator, limit; several with commas): make again what failed by it, and nothing"
+                " else.",
             ),
             click.option("--name", default="", help="The run's name [default: SUITE-CANDIDATE]."),
             *judge_options,
@@ -627,7 +629,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         agent=agent,
         proxy=_choice(text, {}) if (text := options.pop("proxy", None)) else None,
         attempts=options.pop("attempts", None),
-        repeat_label=options.pop("again", ""),
+        **again_settings(options.pop("again", "")),
         name=name,
         prompts=tuple(options.pop("prompts", ())),
         executor=executor,
@@ -646,6 +648,14 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     if not models:
         return [settings]
     return [replace(settings, model=_choice(text, model_options)) for text in models]
+
+
+def again_settings(text: str) -> dict[str, Any]:
+    """Read --again: causes whose attempts are made again, or the label of a repetition."""
+    from proctor.core.cause import causes_in
+
+    causes = causes_in(text)
+    return {"again_causes": causes} if causes else {"repeat_label": text}
 
 
 def panel_settings(options: dict[str, Any]) -> JudgeSettings:

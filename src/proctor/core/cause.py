@@ -13,7 +13,7 @@ _NO_USER = "SimulatorFailed"
 _LIMITS = ("it took longer than", "it wrote more", "it had more than", "it used more")
 _SURROUNDINGS = (
     "No space left on device", "ended by SIGKILL", "it ended what watches over it",
-    "cannot be started",
+    "cannot be started", "the environment was lost", "the environment did not run it",
 )  # fmt: skip
 
 
@@ -36,6 +36,12 @@ class Cause(StrEnum):
 _WORDS = frozenset(cause.value for cause in Cause)
 
 
+def causes_in(text: str) -> frozenset[Cause]:
+    """Read causes with commas between them; none where a text says something else."""
+    words = {word.strip() for word in text.split(",")}
+    return frozenset(map(Cause, words)) if words <= _WORDS else frozenset()
+
+
 def cause_of(attempt: Attempt, scores: Iterable[Score] = ()) -> Cause | None:
     """Return whose fault it was; none for an attempt that ended well, or of which nobody knows.
 
@@ -52,6 +58,8 @@ def cause_of(attempt: Attempt, scores: Iterable[Score] = ()) -> Cause | None:
         failed = [score.reason for score in scores if score.status is ScoreStatus.FAILED]
         if not failed:
             return None
+        if any(words in reason for reason in failed for words in _SURROUNDINGS):
+            return Cause.ENVIRONMENT
         return Cause.JUDGE if any("judge" in reason for reason in failed) else Cause.VERIFIER
     return None
 

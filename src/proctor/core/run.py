@@ -23,7 +23,7 @@ CASES_PER_BLOCK = 1_000
 """Numbers are added case by case within blocks of positions in the suite, and block by block over
 them: so their last digits do not depend on how many processes share a run."""
 _PART = re.compile(
-    rf"(?:^|\|)(suite|dialect|{VARIANT}|scorers|sampling|judge|panel|prompt|simulator|prompts|refused|reduce"
+    rf"(?:^|\|)(suite|dialect|{VARIANT}|scorers|sampling|judge|panel|prompt|simulator|prompts|refused|resources|reduce"
     r"|attempts|n|unanswered|unscored|ci|version|imported):"
 )
 _SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")
@@ -126,6 +126,10 @@ class RunStatus(StrEnum):
     def is_unfinished(self) -> bool:
         """Tell whether a run has not come to its end."""
         return self in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.REFUSED)
+
+
+CAUSES = "causes"
+"""Where a summary's failures count whose fault attempts were that did not end well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

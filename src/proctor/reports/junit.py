@@ -12,7 +12,7 @@ from proctor.core.case_value import ValueStatus
 from proctor.core.cause import Cause, cause_of
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Json
-from proctor.reports.reasons import full_marks, reasons
+from proctor.reports.reasons import cause_of_case, full_marks, reasons
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LINES = 50
@@ -107,7 +107,7 @@ def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:
         lines = [line for one in errors for line in _error_lines(one)]
         _outcome(element, "error", message, lines, cause_of(errors[0]))
     elif status is ValueStatus.UNSCORED:
-        _outcome(element, "skipped", "unscored", lines)
+        _outcome(element, "skipped", "unscored", lines, cause_of_case(result))
     elif not full_marks(result):
         message = f"worth {result.folded.value:g} of {result.case.full_score:g}"
         _outcome(element, "failure", message, lines)

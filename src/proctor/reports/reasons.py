@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.contracts.report import RunView
 from proctor.core.case_value import ValueStatus, shares
-from proctor.core.run import AttemptResult, CaseResult, RunStatus
+from proctor.core.cause import Cause, cause_of
+from proctor.core.run import CAUSES, AttemptResult, CaseResult, RunStatus
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
 
@@ -30,6 +31,14 @@ def reasons(result: CaseResult) -> list[str]:
     if result.folded.status in (ValueStatus.UNSCORED, ValueStatus.ERROR):
         return unscored_reasons(result)
     return [] if full_marks(result) else lost_reasons(result)
+
+
+def cause_of_case(result: CaseResult) -> Cause | None:
+    """Return whose fault it is that a case has no value; none where it has one."""
+    if result.folded.status not in (ValueStatus.UNSCORED, ValueStatus.ERROR):
+        return None
+    causes = (cause_of(item.attempt, item.scores.values()) for item in result.attempts)
+    return next((cause for cause in causes if cause is not None), None)
 
 
 def formula(case: Case, item: AttemptResult) -> str:
@@ -124,8 +133,8 @@ def shortfall(view: RunView) -> str:
     totals, failures = view.summary.totals, view.summary.failures
     parts = []
     if totals.errors:
-        why = _reasons(failures.get("errors"))
-        parts.append(f"{totals.errors} of {totals.attempts} attempts failed{why}")
+        why, whose = _reasons(failures.get("errors")), causes_text(failures.get(CAUSES))
+        parts.append(f"{totals.errors} of {totals.attempts} attempts failed{whose}{why}")
     incomplete = view.run.status is RunStatus.INCOMPLETE
     if totals.cases_unscored and (incomplete or totals.rate is None):
         why = _reasons(failures.get("unscored"))
@@ -135,6 +144,14 @@ def shortfall(view: RunView) -> str:
     if incomplete:
         return "incomplete: not all attempts were made; the same command resumes"
     return _silent(view)
+
+
+def causes_text(rows: Sequence[Mapping[str, Json]] | None) -> str:
+    """Write whose fault failed attempts were, where it was not one and the same."""
+    if not rows or len(rows) < 2:
+        return ""
+    listed = ", ".join(f"{row['reason']} {row['count']}" for row in rows)
+    return f" ({listed})"
 
 
 def _silent(view: RunView) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.contracts.report import Report, RunView
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
-from proctor.reports.reasons import one_line, reasons, shortfall
+from proctor.reports.reasons import cause_of_case, one_line, reasons, shortfall
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -312,13 +312,13 @@ def _headline(view: RunView) -> str:
 
 def _case_cells(result: CaseResult) -> tuple[str, ...]:
     value = result.folded.value
-    why = reasons(result)
+    why, cause = reasons(result), cause_of_case(result)
     more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
     return (
         one_line(result.case.id),
         _UNKNOWN if value is None else f"{value:.4g}",
         f"{result.case.full_score:g}",
-        result.folded.status.value,
+        f"{result.folded.status.value} ({cause})" if cause else result.folded.status.value,
         one_line(why[0]) + more if why else "",
     )
 

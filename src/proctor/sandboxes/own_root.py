@@ -1,6 +1,7 @@
 """Environments by bubblewrap: this machine's programs, with a writable root of their own on top."""
 
 import asyncio
+import errno
 import io
 import os
 import shutil
@@ -56,6 +57,8 @@ PROCESSES, OPEN_FILES = 256, 1024
 MOST_CHANGED = 512 * MIB
 """Bytes of an archive of changes, before it is packed."""
 MOST_ENTRIES = 100_000
+LEAST_ROOM = 16 * MIB
+"""Bytes that must be free on this machine's disk before anybody begins to work."""
 DELETED = ".proctor-deleted.json"
 
 Stamp = tuple[int, int, int]
@@ -83,6 +86,7 @@ class OwnRoot(Environment):
 
     async def start(self) -> None:
         self._home = Path(mkdtemp(prefix="proctor-environment-"))
+        self._check_room(LEAST_ROOM)
         await asyncio.to_thread(self._lay)
         if (archive := self.built.get(self.key)) is not None:
             await asyncio.to_thread(self._restore, archive)
@@ -94,6 +98,14 @@ class OwnRoot(Environment):
                 self.built[self.key] = await self.changes()
         self._env |= self.needs.env
         self._before = await asyncio.to_thread(self._stamps)
+
+    def _check_room(self, least: int) -> None:
+        """Raise a ModelError where the disk is full: what is missing then is not the agent's."""
+        if shutil.disk_usage(self._home).free < least:
+            raise ModelError(
+                f"{os.strerror(errno.ENOSPC)}: environments lie in {self._home.parent}, where less"
+                f" than {least // MIB} MiB are free (fix: make room, or set TMPDIR)"
+            )
 
     def _lay(self) -> None:
         for name in ("root", "usr", "work", "doors"):
@@ -325,6 +337,7 @@ class OwnRoot(Environment):
         return place
 
     async def changes(self) -> bytes:
+        self._check_room(MIB)
         return await asyncio.to_thread(self._changes)
 
     def _changes(self) -> bytes:

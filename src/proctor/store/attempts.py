@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, null, or_, select
+from sqlalchemy import delete, func, null, or_, select, update
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
+from proctor.core.fingerprint import digest
 from proctor.core.rounds import FILES
 from proctor.core.score import Score
 from proctor.errors import StoreError
@@ -195,6 +196,26 @@ class Attempts:
             if left:
                 links = ({"attempt_key": key, "file_key": file} for key, file in sorted(left))
                 self._database.execute_many(self._database.upsert(file_table), links)
+
+    def reopen(self, run_id: str, keys: Iterable[str]) -> None:
+        """Have attempts of a run made again, although they ended; other runs keep what they have.
+
+        Until a new one is stored, the old one stays.
+        """
+        with self._database.batch():
+            for key, attempt in self.get_many(keys).items():
+                kept = digest("kept", key, attempt)
+                linked = (run_attempts.c.attempt_key == key) & (run_attempts.c.run_id != run_id)
+                with self._database.write() as connection:
+                    query = select(run_attempts.c.run_id).where(linked).limit(1)
+                    if connection.execute(query).first() is not None:
+                        self.put([(kept, attempt)])
+                        move = update(run_attempts).where(linked).values(attempt_key=kept)
+                        connection.execute(move)
+                    again = {"status": AttemptStatus.ERROR.value}
+                    connection.execute(
+                        update(attempt_table).where(attempt_table.c.key == key).values(again)
+                    )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Attempt]:
         """Return stored attempts by key, failed ones too; damaged ones are left out."""

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.contracts.dialogue import Candidate, DialogueContext
@@ -65,6 +66,7 @@ class AgentCandidate(Candidate):
     """Callback that returns the model calls through the proxy since the last time."""
     provider_fault: Callable[[], str] = str
     """Callback that says why the agent's last model call failed, if that was the provider's."""
+    proxy: Proxy | None = None
     on_cost: Callable[[float | None], None] = lambda _: None
     """Callback for the cost that the agent reports, where its calls are not seen."""
     _session: Session | None = None
@@ -83,7 +85,12 @@ class AgentCandidate(Candidate):
         except ProctorError as error:
             redact_error(error)
             raise
-        fault = self.provider_fault() if agent_round.state is RoundState.FAILED else ""
+        fault, cause = "", ""
+        if agent_round.state is RoundState.FAILED:
+            if fault := self.provider_fault():
+                cause = Cause.PROVIDER.value
+            elif fault := await self._proxy_lost():
+                cause = Cause.ENVIRONMENT.value
         reply = await self._reply(agent_round, time.monotonic() - started)
         if agent_round.broken or fault:
             why = f"{fault}; " if fault else ""
@@ -92,9 +99,22 @@ class AgentCandidate(Candidate):
                 traceback=redact(agent_round.traceback),
                 reply=reply,
             )
-            failure.cause = Cause.PROVIDER.value if fault else ""
+            failure.cause = cause
             raise failure
         return reply
+
+    async def _proxy_lost(self) -> str:
+        """Return that the proxy is gone, if it should be there and nobody listens."""
+        if self.proxy is None:
+            return ""
+        try:
+            _, writer = await asyncio.open_connection(
+                "127.0.0.1", urlsplit(self.proxy.address).port
+            )
+        except OSError:
+            return "the proxy for the agent's calls was lost"
+        writer.close()
+        return ""
 
     async def _reply(self, agent_round: Round, seconds: float) -> Reply:
         """Store the files that a round left, and return the round as a reply."""
@@ -179,8 +199,12 @@ class AgentWorkspaces:
             raise ModelError(f"the case {case.id!r} brings an environment, which needs a sandbox")
         environment = sandbox.environment(needs)
         try:
-            await environment.start()
-            await asyncio.to_thread(lay, case, environment.folder)
+            try:
+                await environment.start()
+                await asyncio.to_thread(lay, case, environment.folder)
+            except ModelError as error:
+                error.cause = Cause.ENVIRONMENT.value
+                raise
             async with self._candidate(case, index, environment.folder, environment) as candidate:
                 yield candidate
         finally:
@@ -199,6 +223,7 @@ class AgentWorkspaces:
                 keep=self.keep,
                 calls=calls,
                 provider_fault=fault,
+                proxy=self.proxy,
                 on_cost=self._add_cost,
             )
             try:

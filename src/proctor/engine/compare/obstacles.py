@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from proctor.core.fold import parse_fold
 from proctor.core.run import Run, Totals
 from proctor.core.suite import VARIANT, Case, Json, Suite
+from proctor.engine.run.resources import resources_differ
 from proctor.engine.run.settings import short_name
 from proctor.store.store import Store
 
@@ -77,6 +78,8 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
     if one.get("refused") != two.get("refused"):
         mine, other = one.get("refused") or "nothing", two.get("refused") or "nothing"
         yield f"servers refused other settings: {mine}, and {other}"
+    if words := resources_differ(first.run.settings, second.run.settings):
+        yield words
     for side in (first, second):
         if side.run.status != "complete":
             yield f"the run {side.name!r} is {side.run.status.value}"

@@ -1,7 +1,7 @@
 """Collection from a candidate: run the dialogue of every case, and store each attempt."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -9,7 +9,7 @@ from itertools import takewhile
 from traceback import format_exception
 
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
-from proctor.core.cause import CAUSE, Cause, cause_of_failure
+from proctor.core.cause import CAUSE, Cause, cause_of, cause_of_failure
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureNotices
 from proctor.core.fingerprint import attempt_key, digest
@@ -131,10 +131,14 @@ class Collector:
     """Seconds between two attempts."""
     ignore_stored: bool = False
     """Run every dialogue again, with calls from the store, so that a recording is complete."""
+    again: frozenset[Cause] = frozenset()
+    """Whose faults are mended: what failed by others is left as it is."""
     grader: TurnGrader | None = None
     notice: Callable[[str], None] = lambda _: None
     """Callback for the first failure of each kind, and the number of failures."""
     _begun: list[bool] = field(default_factory=list)
+    _set_aside: dict[str, Attempt] = field(default_factory=dict)
+    """Attempts of an agent whose provider failed, which are made once more at the end."""
     _stored: StoredWork = field(init=False)
 
     def __post_init__(self) -> None:
@@ -189,22 +193,52 @@ class Collector:
     async def _finished_attempts(
         self, counted: CollectedCounts
     ) -> AsyncGenerator[tuple[Planned, Attempt], None]:
+        once_more: list[Planned] = []
+        answered = False
         for wave in self.roster.waves():
-            works = concurrency_module.map_unordered(
-                self._to_do(wave, counted), self._make_usable, limit=self.concurrency
-            )
-            async with aclosing(works) as finished:
+            async with aclosing(self._made(self._to_do(wave, counted))) as finished:
+                async for planned, attempt in finished:
+                    if self.roster.cast.agent is not None and _by_provider(attempt):
+                        once_more.append(planned)
+                        self._set_aside[planned.key] = attempt
+                        continue
+                    answered = answered or attempt.status.is_final
+                    yield planned, attempt
+        if answered:  # where nobody was answered, nobody will be
+            async with aclosing(self._made(once_more)) as finished:
                 async for pair in finished:
                     yield pair
+            return
+        for planned in once_more:
+            yield planned, self._set_aside[planned.key]
+
+    def _made(self, to_do: Iterable[Planned]) -> AsyncGenerator[tuple[Planned, Attempt], None]:
+        return concurrency_module.map_unordered(to_do, self._make_usable, limit=self.concurrency)
 
     def _to_do(self, roster: AttemptPlan, counted: CollectedCounts) -> Iterator[Planned]:
         """Yield the attempts to make; stored ones are linked to the run here."""
         for batch in batched(roster, BATCH):
-            stored = self._stored.attempts(planned.key for planned in batch)
+            left = self._reopened(batch) if self.again else {}
+            stored = self._stored.attempts(planned.key for planned in batch) | left
             self._stored.forget()
             self.writer.link([self._row(p, stored[p.key]) for p in batch if p.key in stored])
             counted.stored += len(stored)
+            counted.failed += len(left)
             yield from (p for p in batch if p.key not in stored)
+
+    def _reopened(self, batch: Sequence[Planned]) -> dict[str, Attempt]:
+        """Have attempts made again that failed by the wanted causes; return other failed ones."""
+        store = self.writer.store
+        attempts = store.attempts.get_many(planned.key for planned in batch)
+        wanted = {key for key, one in attempts.items() if cause_of(one) in self.again}
+        store.attempts.reopen(
+            self.writer.run_id, [key for key in wanted if attempts[key].status.is_final]
+        )
+        return {
+            key: one
+            for key, one in attempts.items()
+            if key not in wanted and not one.status.is_final
+        }
 
     async def _make_usable(self, planned: Planned) -> tuple[Planned, Attempt]:
         if self.pause and self._begun:
@@ -282,6 +316,10 @@ def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
         return _failed(case, index, text, notes)
     before = error.so_far
     return replace(before, status=AttemptStatus.ERROR, error=text, notes={**before.notes, **notes})
+
+
+def _by_provider(attempt: Attempt) -> bool:
+    return not attempt.status.is_final and attempt.notes.get(CAUSE) == Cause.PROVIDER.value
 
 
 def _has_failed(attempt: Attempt) -> bool:

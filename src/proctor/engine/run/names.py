@@ -12,6 +12,7 @@ from secrets import token_hex
 from proctor.core.fingerprint import digest
 from proctor.core.run import REGRADED, Run
 from proctor.core.suite import VARIANT, Json, Spec, Suite
+from proctor.engine.run.resources import RESOURCES
 from proctor.engine.run.settings import RunSettings, short_name
 from proctor.store.store import Store
 
@@ -79,7 +80,8 @@ def open_label(settings: RunSettings, suite: Suite, key: str, store: Store) -> s
     wanted = settings.stored() | {"again": ""}
     for run in store.runs.named(name):
         same = (run.suite_key, run.candidate) == (key, settings.candidate)
-        if same and run.status.is_unfinished and {**run.settings, "again": ""} == wanted:
+        had = {name: value for name, value in run.settings.items() if name != RESOURCES}
+        if same and run.status.is_unfinished and {**had, "again": ""} == wanted:
             return str(run.settings.get("again", ""))
     return token_hex(4)
 

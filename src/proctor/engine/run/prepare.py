@@ -123,6 +123,7 @@ class PreparedRun:
             deadline=self._deadline,
             pause=self.settings.calls.pause,
             ignore_stored=self.settings.calls.record is not None,
+            again=self.settings.again_causes,
             grader=grader,
             notice=self.models.notice,
         )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.contracts.judge import Tie
     from proctor.contracts.model import ModelChoice
     from proctor.core.attempt import Attempt
+    from proctor.core.cause import Cause
 
 LOCAL = "local"
 """The executor where nobody chose one."""
@@ -226,6 +227,8 @@ class RunSettings:
     attempts: int | None = None
     repeat_label: str = ""
     """Label of a repetition: attempts under another label are made again."""
+    again_causes: "frozenset[Cause]" = frozenset()
+    """Whose faults are mended: attempts that ended by them are made again, and no others."""
     unknown_candidate: bool = False
     """Whether nobody can tell if the candidate is still the same: stored attempts then only serve
     to finish a run that was interrupted."""
@@ -275,6 +278,8 @@ class RunSettings:
             )
         if self.stop is not None and self.calls.record is not None:
             raise UsageError("--record needs all calls: leave out --stop-when")
+        if self.again_causes and self.on_file:
+            raise UsageError("--again makes attempts again, and answers on file were made already")
         if self.proxy is not None and self.agent is None:
             raise UsageError("--proxy needs an --agent, whose calls it forwards")
 

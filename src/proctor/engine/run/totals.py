@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import ValueStatus, only_shown, shares
+from proctor.core.cause import cause_of
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
-from proctor.core.run import AttemptResult, CaseResult, Group, Summary, Totals
+from proctor.core.run import CAUSES, AttemptResult, CaseResult, Group, Summary, Totals
 from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
 from proctor.core.variance import VarianceParts
@@ -309,6 +310,7 @@ class _Failures:
     """Counts of why attempts are in error, unscored or unanswered."""
 
     counts: dict[ValueStatus, FailureCounts] = field(default_factory=dict)
+    causes: dict[str, int] = field(default_factory=dict)
     names: ClassVar[Mapping[ValueStatus, str]] = {
         ValueStatus.ERROR: "errors",
         ValueStatus.UNSCORED: "unscored",
@@ -321,6 +323,8 @@ class _Failures:
             status = item.value.status
             if status not in self.names:
                 continue
+            if item.attempt.notes and (cause := cause_of(item.attempt, item.scores.values())):
+                self.causes[cause.value] = self.causes.get(cause.value, 0) + 1
             reason = item.attempt.error or _first_failure(result.case, item)
             if reason:
                 self.counts.setdefault(status, FailureCounts()).add(reason)
@@ -329,10 +333,18 @@ class _Failures:
         """Add the attempts of the next block."""
         for status, counts in other.counts.items():
             self.counts.setdefault(status, FailureCounts()).merge(counts)
+        for cause, count in other.causes.items():
+            self.causes[cause] = self.causes.get(cause, 0) + count
 
     def rows(self) -> dict[str, Json]:
         """Return the most frequent reasons of each status."""
-        return {self.names[status]: counts.most() for status, counts in self.counts.items()}
+        rows: dict[str, Json] = {
+            self.names[status]: counts.most() for status, counts in self.counts.items()
+        }
+        if self.causes:
+            most = sorted(self.causes.items(), key=lambda pair: (-pair[1], pair[0]))
+            rows[CAUSES] = [{"reason": cause, "count": count} for cause, count in most]
+        return rows
 
 
 def _first_failure(case: Case, item: AttemptResult) -> str:
@@ -518,6 +530,7 @@ class RunTotals:
                 status.value: [[kind, *row] for kind, row in counts.kinds.items()]
                 for status, counts in self._failures.counts.items()
             },
+            **({CAUSES: dict(self._failures.causes)} if self._failures.causes else {}),
             "parts": {f.name: getattr(self._parts, f.name) for f in fields(VarianceParts)},
         }
 
@@ -543,7 +556,8 @@ class RunTotals:
             {
                 ValueStatus(status): FailureCounts({kind: (first, n) for kind, first, n in rows})
                 for status, rows in data["failures"].items()
-            }
+            },
+            dict(data.get(CAUSES, {})),
         )
         totals._parts = VarianceParts(**data["parts"])
         return totals

@@ -52,7 +52,7 @@ class TaskTests(Scorer):
     else their mean. Tests that give no reward leave the attempt unscored.
     """
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     reads_notes: ClassVar[bool] = True
     time_limit: ClassVar[float] = LONGEST
 
@@ -172,6 +172,8 @@ class TaskTests(Scorer):
         noted = f"; not counted: the agent {', '.join(suspicious)}" if suspicious else ""
         if ran.not_started:
             return Score.failed(f"the tests could not be run: {ran.not_started}", out_of=1.0)
+        if ran.lost:
+            return Score.failed("the tests could not be run: the environment was lost", out_of=1.0)
         try:
             rewards = _rewards(as_json, as_text)
         except (TypeError, ValueError) as error:

@@ -44,6 +44,7 @@ tool=${1%%[@=<>]*}
 shift
 case "$tool" in
   python|python3) exec "${PROCTOR_PYTHON:-python3}" -P "$@" ;;
+  pytest|py.test) exec /toolbox/bin/pytest "$@" ;;
 esac
 exec "${PROCTOR_PYTHON:-python3}" -P -m "$(printf '%s' "$tool" | tr - _)" "$@"
 """,
@@ -70,10 +71,43 @@ exec "${PROCTOR_PYTHON:-python3}" -m pip "$@"
 
 def toolbox_files() -> dict[str, object]:
     """Return the toolbox as files of an environment."""
-    return {"env": "PATH=/toolbox/bin:$PATH; export PATH\n"} | {
+    texts = {"env": "PATH=/toolbox/bin:$PATH; export PATH\n", "lib/ctrf_option.py": _CTRF}
+    return texts | {
         f"bin/{name}": {"text": text, "executable": True}
         for name, text in {**TOOLS, "pip3": TOOLS["pip"], "pytest": _SH + _PYTEST}.items()
     }
 
 
-_PYTEST = 'exec "${PROCTOR_PYTHON:-python3}" -P -m pytest "$@"\n'
+_PYTEST = """export PYTHONPATH="/toolbox/lib${PYTHONPATH:+:$PYTHONPATH}"
+exec "${PROCTOR_PYTHON:-python3}" -P -m pytest -p no:proctor.pytest_plugin -p ctrf_option "$@"
+"""
+"""Of what is installed beside pytest, Proctor's own plugin is of no use inside."""
+_CTRF = '''"""The option --ctrf, which most test scripts ask for: a report of each test, as JSON."""
+
+import json
+
+RESULTS = {}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--ctrf", default=None, help="write a report to this file")
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" or report.outcome != "passed":
+        about = {"name": report.nodeid, "status": report.outcome, "duration": report.duration}
+        RESULTS[report.nodeid] = about
+
+
+def pytest_sessionfinish(session):
+    place = session.config.getoption("--ctrf")
+    if not place:
+        return
+    tests = list(RESULTS.values())
+    summary = {"tests": len(tests), "pending": 0, "other": 0}
+    for word in ("passed", "failed", "skipped"):
+        summary[word] = sum(one["status"] == word for one in tests)
+    results = {"tool": {"name": "pytest"}, "summary": summary, "tests": tests}
+    with open(place, "w", encoding="utf-8") as file:
+        json.dump({"results": results}, file)
+'''

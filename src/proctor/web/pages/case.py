@@ -88,6 +88,7 @@ class CaseAttempt(ResponseModel):
     status: ValueState
     scores: list[ShownScore]
     error: str | None = None
+    cause: str | None = Field(None, description="whose fault it is that it did not end well")
     traceback: str | None = Field(None, description="where in its code the candidate failed")
     turns: list[TurnMark] | None = None
     output: str

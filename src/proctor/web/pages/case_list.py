@@ -15,7 +15,7 @@ from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.engine.run.aggregate import case_result, fold_of
 from proctor.errors import StoreError, UsageError
-from proctor.reports.reasons import reasons
+from proctor.reports.reasons import cause_of_case, reasons
 from proctor.reports.structured import tag_object
 from proctor.store.queries import (
     FAILED,
@@ -61,6 +61,7 @@ class ListedCase(ResponseModel):
     question: str = Field("", description="the beginning of what was asked")
     answer: str = Field("", description="the beginning of the answer, of the worst attempt")
     reason: str = Field("", description="the first reason why it has less than its full score")
+    cause: str = Field("", description="whose fault it is that it has no value")
     attempts: int = 0
     tokens: int | None = Field(None, description="of the candidate, in all attempts")
     seconds: float | None = Field(None, description="of the candidate, in all attempts")
@@ -293,6 +294,7 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
         "question": _beginning(questions[-1] if questions else ""),
         "answer": _beginning(worst.attempt.output if worst is not None else ""),
         "reason": _beginning(why[0] if why else ""),
+        "cause": cause_of_case(result) or "",
         "attempts": len(result.attempts),
         "tokens": sum(tokens) if tokens else None,
         "seconds": sum(seconds) if seconds else None,

@@ -1,0 +1,58 @@
+"""What an agent had to work with: its marks move with the machine, the time and its neighbours."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from proctor.core.run import Run
+from proctor.core.suite import Json
+from proctor.io.concurrency import available_cores
+
+if TYPE_CHECKING:
+    from proctor.engine.run.prepare import PreparedRun
+
+RESOURCES = "resources"
+"""Where a run's settings and signature keep what its agent had."""
+MIB = 1024 * 1024
+_STEP = 256
+"""Machines of one kind differ by a few MiB, which is no difference."""
+
+
+def with_resources(run: Run, ready: "PreparedRun") -> Run:
+    """Note what the agent of a run had; models and answers on file need nothing of this machine."""
+    agent = ready.cast.agent
+    if agent is None:
+        return run
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB
+    resources: dict[str, Json] = {
+        "cores": available_cores(),
+        "memory_mb": round(memory / _STEP) * _STEP,
+        "at_once": ready.concurrency,
+        "timeout": getattr(agent, "timeout", None),
+        "sandbox": ready.settings.sandbox.name if ready.needs_sandbox else None,
+    }
+    noted = {name: value for name, value in resources.items() if value is not None}
+    return replace(run, settings={**run.settings, RESOURCES: noted})
+
+
+def resources_text(settings: Mapping[str, Json]) -> str:
+    """Write what an agent had, as signatures have it: ``cores=2,memory_mb=8192,at_once=4``."""
+    noted = settings.get(RESOURCES) or {}
+    return ",".join(f"{name}={_number(value)}" for name, value in noted.items())
+
+
+def resources_differ(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
+    """Say what the agents of two runs had that differs; nothing where one of them is not known."""
+    mine, other = one.get(RESOURCES) or {}, two.get(RESOURCES) or {}
+    if not mine or not other:
+        return ""
+    names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
+    words = [f"{name} {_number(mine.get(name))} and {_number(other.get(name))}" for name in names]
+    return f"the agents had other resources: {', '.join(words)}" if words else ""
+
+
+def _number(value: Json) -> str:
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
