@@ -33,13 +33,13 @@ metric: rouge      0.00  0.00  1.00   0.00%   0.00%             –   33.33%    
 metric: keywords   0.75  0.25  1.00  75.00%  25.00%             –   33.33%      1
 metric: blanks     0.50  0.50  1.00  50.00%  50.00%             –   33.33%      1
 
-Case    Value  Full      Status  Why
-─────────────────────────────────────────────────────────────────
-0-0-2    0.75     1      scored  keywords 1 of 2: 1 of 2 keywords
-0-0-10    0.5     1      scored  blank_filling 0 of 2
-0-0-3       0     1  unanswered  no answer
-0-0-4       –     1    unscored  unit_test: no sandbox
-0-0-5       –     1       error  connection refused
+Case    Value  Full               Status  Why
+──────────────────────────────────────────────────────────────────────────
+0-0-2    0.75     1               scored  keywords 1 of 2: 1 of 2 keywords
+0-0-10    0.5     1               scored  blank_filling 0 of 2
+0-0-3       0     1           unanswered  no answer
+0-0-4       –     1  unscored (verifier)  unit_test: no sandbox
+0-0-5       –     1                error  connection refused
 
 Unanswered: 2 of 10 attempts
 Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
@@ -76,7 +76,7 @@ MARKDOWN_CASES = """
 | 0-0-2 | 0.75 | 1 | scored | keywords 1 of 2: 1 of 2 keywords |
 | 0-0-10 | 0.5 | 1 | scored | blank_filling 0 of 2 |
 | 0-0-3 | 0 | 1 | unanswered | no answer |
-| 0-0-4 | – | 1 | unscored | unit_test: no sandbox |
+| 0-0-4 | – | 1 | unscored (verifier) | unit_test: no sandbox |
 | 0-0-5 | – | 1 | error | connection refused |
 """
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from proctor.agents.in_environment import GRACE, EnvironmentSession, time_of
 from proctor.agents.process import (
@@ -33,6 +34,8 @@ class Command(Agent):
     Its words are split as a shell would, but no shell runs them. Words that name files in the
     folder where Proctor was started name them also from the working folder.
     """
+
+    works_inside: ClassVar[bool] = True
 
     command: str
     lines: bool = False

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from proctor.agents.process import Broken, exit_text, last_words, with_words
 from proctor.agents.sessions import TimedSession, read_reply
@@ -104,6 +105,8 @@ class NopSession(TimedSession):
 class Oracle(Agent):
     """The reference solution that a task brings along, in the place of an agent."""
 
+    works_inside: ClassVar[bool] = True
+
     timeout: float = 3600.0
     """Seconds for one turn, where the task does not say less."""
     concurrency: int = 4
@@ -140,6 +143,8 @@ class Oracle(Agent):
 @dataclass(kw_only=True)
 class Nop(Agent):
     """An agent that does nothing: what it gets, everybody gets."""
+
+    works_inside: ClassVar[bool] = True
 
     concurrency: int = 8
 

@@ -652,6 +652,8 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
 
 def again_settings(text: str) -> dict[str, Any]:
     """Read --again: causes whose attempts are made again, or the label of a repetition."""
+    if not text:
+        return {}
     from proctor.core.cause import causes_in
 
     causes = causes_in(text)

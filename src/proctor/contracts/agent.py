@@ -53,6 +53,8 @@ class Agent(ABC):
     """Whether it works in a folder of its own; where not, it is given none, and leaves no files."""
     speaks: ClassVar[frozenset[str]] = frozenset()
     """The APIs that its model calls use, which go through the proxy; empty where it needs none."""
+    works_inside: ClassVar[bool] = False
+    """Whether it can work inside of an environment, where this machine's folders are not."""
     concurrency: int | None = None
     """How many sessions may be open at a time; none: as many as the run allows."""
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from proctor.core.program import Ran
 from proctor.core.suite import Json
@@ -31,6 +32,10 @@ class EnvironmentCommand:
 
 class Environment(ABC):
     """A root of its own, its limits, loopback, and no network besides the doors of a command."""
+
+    shares_programs: ClassVar[bool] = True
+    """Whether it has this machine's programs, and its folder lies on this machine; where not, it
+    has those of an image, and only agents that work inside can work there."""
 
     @property
     @abstractmethod

@@ -128,6 +128,8 @@ class RunStatus(StrEnum):
         return self in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.REFUSED)
 
 
+RESOURCES = "resources"
+"""Where a run's settings and signature keep what its agent had."""
 CAUSES = "causes"
 """Where a summary's failures count whose fault attempts were that did not end well."""
 

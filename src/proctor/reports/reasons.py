@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from proctor.contracts.report import RunView
 from proctor.core.case_value import ValueStatus, shares
-from proctor.core.cause import Cause, cause_of
 from proctor.core.run import CAUSES, AttemptResult, CaseResult, RunStatus
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
+
+if TYPE_CHECKING:
+    from proctor.core.cause import Cause
 
 _NEAR = 1e-9
 # Control and formatting characters, which could move a terminal's cursor or reverse text.
@@ -33,10 +36,12 @@ def reasons(result: CaseResult) -> list[str]:
     return [] if full_marks(result) else lost_reasons(result)
 
 
-def cause_of_case(result: CaseResult) -> Cause | None:
+def cause_of_case(result: CaseResult) -> "Cause | None":
     """Return whose fault it is that a case has no value; none where it has one."""
     if result.folded.status not in (ValueStatus.UNSCORED, ValueStatus.ERROR):
         return None
+    from proctor.core.cause import cause_of
+
     causes = (cause_of(item.attempt, item.scores.values()) for item in result.attempts)
     return next((cause for cause in causes if cause is not None), None)
 

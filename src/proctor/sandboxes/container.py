@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.program import Limits, Program, Ran
@@ -21,6 +21,10 @@ from proctor.sandboxes.supervisor_job import (
     supervised,
     tasks_of,
 )
+
+if TYPE_CHECKING:
+    from proctor.contracts.environment import Environment
+    from proctor.core.environment import EnvironmentNeeds
 
 WORK, INSIDE = "/sandbox", "/proctor/supervise.py"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -57,13 +61,18 @@ class Container(Sandbox):
         argv = [*command(name, program.limits), self.image, "python3", "-I", "-S", INSIDE]
         done = False
         try:
-            ran = await supervised(argv, job, wall=program.limits.wall, env=_environment())
+            ran = await supervised(argv, job, wall=program.limits.wall, env=engine_environment())
             done = ran.code is not None or ran.finished
         finally:
             if not done:
                 # What the engine's own program has started outlives it.
                 await asyncio.to_thread(remove, name)
         return ran
+
+    def environment(self, needs: "EnvironmentNeeds") -> "Environment":
+        from proctor.sandboxes.container_environment import ContainerEnvironment
+
+        return ContainerEnvironment(needs=needs, image=self.image)
 
     def problems(self) -> Iterable[str]:
         if find_engine() is None:
@@ -79,8 +88,8 @@ def command(name: str, limits: Limits) -> list[str]:
     """Return the engine's part of the command line, up to the image."""
     half = limits.disk // 2
     memory = str(limits.memory + limits.disk + OWN_MEMORY)
-    files = _at_most(resource.RLIMIT_NOFILE, max(1024, limits.open_files))
-    processes = _at_most(resource.RLIMIT_NPROC, USER_PROCESSES)
+    files = at_most(resource.RLIMIT_NOFILE, max(1024, limits.open_files))
+    processes = at_most(resource.RLIMIT_NPROC, USER_PROCESSES)
     return [
         *(find_engine() or "docker", "run", "--rm", "--interactive", "--name", name),
         *("--network", "none", "--hostname", "sandbox", "--user", "65534:65534"),
@@ -96,14 +105,15 @@ def command(name: str, limits: Limits) -> list[str]:
     ]
 
 
-def _at_most(which: int, limit: int) -> int:
+def at_most(which: int, limit: int) -> int:
+    """Return a limit that this machine allows."""
     _, hard = resource.getrlimit(which)
     return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
 def remove(name: str) -> None:
     """End a container, if it is still there."""
-    probe([find_engine() or "docker", "rm", "--force", name], env=_environment())
+    probe([find_engine() or "docker", "rm", "--force", name], env=engine_environment())
 
 
 @cache
@@ -111,7 +121,7 @@ def find_engine() -> str | None:
     """Return docker's program, or podman's: the first that has something behind it."""
     engines = [path for name in ("docker", "podman") if (path := find_program(name))]
     for path in engines:
-        if probe([path, "info"], seconds=30, env=_environment()).code == 0:
+        if probe([path, "info"], seconds=30, env=engine_environment()).code == 0:
             return path
     return engines[0] if engines else None
 
@@ -120,7 +130,7 @@ def find_engine() -> str | None:
 def trial(image: str) -> str:
     """Start Python in the image once; return why that failed, or an empty text."""
     argv = [*command(f"proctor-{secrets.token_hex(8)}", Limits()), image, "python3", "-V"]
-    done = probe(argv, seconds=TRIAL_TIME, env=_environment())
+    done = probe(argv, seconds=TRIAL_TIME, env=engine_environment())
     if done.code is None:
         return f"containers cannot be run: {done.error}"
     message = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -131,9 +141,10 @@ def trial(image: str) -> str:
 def content_of(image: str) -> str:
     """Return the hash that the engine knows an image by, shortened; empty where it is not here."""
     argv = [find_engine() or "docker", "image", "inspect", "--format", "{{.Id}}", image]
-    result = probe(argv, seconds=30, env=_environment())
+    result = probe(argv, seconds=30, env=engine_environment())
     return result.stdout.strip().removeprefix("sha256:")[:12] if result.code == 0 else ""
 
 
-def _environment() -> dict[str, str]:
+def engine_environment() -> dict[str, str]:
+    """Return what docker and podman may know."""
     return tool_environment(ENGINES)

@@ -295,16 +295,11 @@ class OwnRoot(Environment):
 
     @asynccontextmanager
     async def _doors(self, ports: Sequence[int]) -> "AsyncIterator[list[str]]":
-        """Listen at sockets that lead to ports of this machine, and return how to mount them."""
-        mounts: list[str] = []
-        async with AsyncExitStack() as stack:
-            for port in ports:
-                path = self._home / "doors" / f"{port}.sock"
-                path.unlink(missing_ok=True)
-                server = await asyncio.start_unix_server(_to_port(port), path=str(path))
-                stack.push_async_callback(_closed, server)
-                mounts += ["--bind", str(path), _door(port)]
-            yield mounts
+        """Open doors to ports of this machine, and return how to mount them."""
+        folder = self._home / "doors"
+        async with doors_opened(folder, ports) as names:
+            pairs = ((str(folder / name), _door(port)) for port, name in names.items())
+            yield [part for pair in pairs for part in ("--bind", *pair)]
 
     async def place(self, files: Mapping[str, Json], where: str) -> None:
         def lay() -> None:
@@ -360,7 +355,7 @@ class OwnRoot(Environment):
                     )
                 with suppress(OSError, tarfile.TarError):
                     archive.add(self._place(name), arcname=name, recursive=False,
-                                filter=_without_times)  # fmt: skip
+                                filter=without_times)  # fmt: skip
         return packed.getvalue()
 
     def _real(self, name: str) -> bool:
@@ -401,10 +396,10 @@ class OwnRoot(Environment):
             listed = packed.extractfile(member)
             names = json_bytes.loads(listed.read()) if listed is not None else []
             for name in names:
-                if _wanted(str(name), only):
+                if is_wanted(str(name), only):
                     _remove(self._safe(str(name)))
             return
-        if not _wanted(member.name, only):
+        if not is_wanted(member.name, only):
             return
         place = self._safe(member.name)
         if member.isdir():
@@ -495,12 +490,13 @@ def _stamps_below(home: Path, top: str, passed_over: set[str]) -> Iterator[tuple
                     pending.append((Path(entry.path), own))
 
 
-def _wanted(name: str, only: Sequence[str]) -> bool:
+def is_wanted(name: str, only: Sequence[str]) -> bool:
+    """Tell whether an entry of an archive lies below one of some paths, where there are any."""
     inside = "/" + name.removeprefix("root/") if name.startswith("root/") else "/" + name
     return not only or any(inside == path or inside.startswith(f"{path}/") for path in only)
 
 
-def _without_times(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def without_times(member: tarfile.TarInfo) -> tarfile.TarInfo:
     """Write the same archive for the same files, whenever and by whomever they were written."""
     member.mtime, member.uid, member.gid, member.uname, member.gname = 0, 0, 0, "", ""
     return member
@@ -578,6 +574,21 @@ def _to_port(
             there[1].close()
 
     return joined
+
+
+@asynccontextmanager
+async def doors_opened(folder: Path, ports: Sequence[int]) -> "AsyncIterator[dict[int, str]]":
+    """Listen at sockets in a folder that lead to ports of this machine; yield their names."""
+    names: dict[int, str] = {}
+    async with AsyncExitStack() as stack:
+        for port in ports:
+            names[port] = f"{port}.sock"
+            path = folder / names[port]
+            path.unlink(missing_ok=True)
+            server = await asyncio.start_unix_server(_to_port(port), path=str(path))
+            path.chmod(0o666)  # whoever is inside may knock
+            stack.push_async_callback(_closed, server)
+        yield names
 
 
 async def _closed(server: asyncio.Server) -> None:

@@ -63,6 +63,7 @@ SLOW: list[Json] = [
 
 
 ELSEWHERE = {
+    "agents": {"command_ran", "files_changed", "no_new_failures", "skill_used", "tool_used"},
     "programs": {"eval_code", "python_check", "sql_equal", "task_tests", "unit_tests"},
     "weights": {"bert_score", "bert_similarity", "hedging_language", "similar", "unieval"},
     "results of other tools": {"imported"},

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from proctor.core.run import Signature
-from proctor.engine.run.resources import RESOURCES, resources_differ, resources_text
+from proctor.core.run import RESOURCES, Signature
+from proctor.engine.run.resources import resources_differ, resources_text
 
 HAD = {RESOURCES: {"cores": 2, "memory_mb": 8192, "at_once": 4, "timeout": 600.0}}
 MORE = {RESOURCES: {"cores": 8, "memory_mb": 8192, "at_once": 4, "timeout": 60.0}}

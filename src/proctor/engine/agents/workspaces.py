@@ -198,6 +198,11 @@ class AgentWorkspaces:
         if sandbox is None:
             raise ModelError(f"the case {case.id!r} brings an environment, which needs a sandbox")
         environment = sandbox.environment(needs)
+        if not environment.shares_programs and not self.agent.works_inside:
+            raise ModelError(
+                f"{self.agent.label} works on this machine, and not inside of a container (fix:"
+                " --sandbox bubblewrap, or a command, exec:…, that is in the image)"
+            )
         try:
             try:
                 await environment.start()

@@ -32,7 +32,6 @@ from proctor.engine.run.later_findings import Ending, concluded, stored_results
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice, open_label
 from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, open_sandbox, prepare
-from proctor.engine.run.resources import with_resources
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
@@ -341,7 +340,11 @@ async def _carry_out(
         if sandbox is not None:
             await sandbox.close()
     others = refused_for_others(store, run, ready.models.labels)
-    done = with_resources(with_refused(run, others, earlier, ready.models.refused), ready)
+    done = with_refused(run, others, earlier, ready.models.refused)
+    if ready.cast.agent is not None:
+        from proctor.engine.run.resources import with_resources
+
+        done = with_resources(done, ready)
     if budget.overdrawn and not refused_calls.any:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))

@@ -10,9 +10,8 @@ from pathlib import Path
 from secrets import token_hex
 
 from proctor.core.fingerprint import digest
-from proctor.core.run import REGRADED, Run
+from proctor.core.run import REGRADED, RESOURCES, Run
 from proctor.core.suite import VARIANT, Json, Spec, Suite
-from proctor.engine.run.resources import RESOURCES
 from proctor.engine.run.settings import RunSettings, short_name
 from proctor.store.store import Store
 

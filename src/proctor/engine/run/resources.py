@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from proctor.core.run import Run
+from proctor.core.run import RESOURCES, Run
 from proctor.core.suite import Json
 from proctor.io.concurrency import available_cores
 
 if TYPE_CHECKING:
     from proctor.engine.run.prepare import PreparedRun
 
-RESOURCES = "resources"
-"""Where a run's settings and signature keep what its agent had."""
 MIB = 1024 * 1024
 _STEP = 256
 """Machines of one kind differ by a few MiB, which is no difference."""

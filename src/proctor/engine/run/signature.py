@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from proctor import registry
 from proctor.core.fingerprint import digest
-from proctor.core.run import SCORERS, Run, Signature, Summary
+from proctor.core.run import RESOURCES, SCORERS, Run, Signature, Summary
 from proctor.core.suite import VARIANT, Json, Spec, Suite
-from proctor.engine.run.resources import RESOURCES, resources_text
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import short_name
 from proctor.errors import PluginError, StoreError
@@ -114,8 +113,16 @@ def _model_parts(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
         "simulator": short_name(simulator.get("model", "")),
         "prompts": _prompts(suite, scorers) if judges else "",
         "refused": refused_words(refused_in(run)),
-        RESOURCES: resources_text(settings),
+        RESOURCES: _resources(settings),
     }
+
+
+def _resources(settings: Mapping[str, Json]) -> str:
+    if RESOURCES not in settings:
+        return ""
+    from proctor.engine.run.resources import resources_text
+
+    return resources_text(settings)
 
 
 def _prompt(run: Run) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import ValueStatus, only_shown, shares
-from proctor.core.cause import cause_of
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
 from proctor.core.run import CAUSES, AttemptResult, CaseResult, Group, Summary, Totals
@@ -323,11 +322,17 @@ class _Failures:
             status = item.value.status
             if status not in self.names:
                 continue
-            if item.attempt.notes and (cause := cause_of(item.attempt, item.scores.values())):
-                self.causes[cause.value] = self.causes.get(cause.value, 0) + 1
+            if item.attempt.notes:
+                self._count_cause(item)
             reason = item.attempt.error or _first_failure(result.case, item)
             if reason:
                 self.counts.setdefault(status, FailureCounts()).add(reason)
+
+    def _count_cause(self, item: AttemptResult) -> None:
+        from proctor.core.cause import cause_of
+
+        if cause := cause_of(item.attempt, item.scores.values()):
+            self.causes[cause.value] = self.causes.get(cause.value, 0) + 1
 
     def merge(self, other: "_Failures") -> None:
         """Add the attempts of the next block."""
@@ -338,13 +343,10 @@ class _Failures:
 
     def rows(self) -> dict[str, Json]:
         """Return the most frequent reasons of each status."""
-        rows: dict[str, Json] = {
-            self.names[status]: counts.most() for status, counts in self.counts.items()
-        }
-        if self.causes:
-            most = sorted(self.causes.items(), key=lambda pair: (-pair[1], pair[0]))
-            rows[CAUSES] = [{"reason": cause, "count": count} for cause, count in most]
-        return rows
+        rows = {self.names[status]: counts.most() for status, counts in self.counts.items()}
+        most = sorted(self.causes.items(), key=lambda pair: (-pair[1], pair[0]))
+        causes = [{"reason": cause, "count": count} for cause, count in most]
+        return {**rows, CAUSES: causes} if causes else rows
 
 
 def _first_failure(case: Case, item: AttemptResult) -> str:

@@ -27,7 +27,7 @@ NO_SANDBOX = "there is no sandbox to run the tests in"
 LONGEST = 24 * 3600.0
 SHOWN = 2000
 _TOOL = re.compile(
-    r"usr/(local/)?s?bin/(ba|da|z)?sh$|usr/(local/)?s?bin/(python[\d.]*|pytest|py\.test|uvx?|pip\d*|"
+    r"(usr/(local/)?|^root/)s?bin/(ba|da|z)?sh$|(usr/(local/)?|^root/)s?bin/(python[\d.]*|pytest|py\.test|uvx?|pip\d*|"
     r"cat|cmp|cp|curl|cut|diff|echo|env|false|grep|head|jq|ls|mkdir|node|perl|ruby|sed|sort|tail|tee|"
     r"test|timeout|tr|true|wc|wget|which|\[)$"
 )
@@ -147,8 +147,8 @@ class TaskTests(Scorer):
                 argv=("/bin/bash", f"{TESTS}/test.sh"),
                 wall=self.timeout,
                 user=self.user,
-                env={**self._own_variables(), **self.env},
-                needs=(sys.prefix,),
+                env={**_own_variables(environment), **self.env},
+                needs=(sys.prefix,) if environment.shares_programs else (),
             )
         )
         return self._read(
@@ -157,10 +157,6 @@ class TaskTests(Scorer):
             await environment.read(f"{REWARDS}/reward.txt"),
             sorted(set(suspicious.values())),
         )
-
-    def _own_variables(self) -> dict[str, str]:
-        path = f"{TOOLBOX}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        return {"PATH": path, "PROCTOR_PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def _read(
         self, ran: Ran, as_json: bytes | None, as_text: bytes | None, suspicious: "Sequence[str]"
@@ -197,6 +193,12 @@ class TaskTests(Scorer):
     def _points(self, rewards: Mapping[str, float]) -> float:
         name = self.reward or "reward"
         return rewards[name] if name in rewards else math.fsum(rewards.values()) / len(rewards)
+
+
+def _own_variables(environment: Environment) -> dict[str, str]:
+    path = f"{TOOLBOX}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    python = {"PROCTOR_PYTHON": sys.executable} if environment.shares_programs else {}
+    return {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1", **python}
 
 
 def _rewards(as_json: bytes | None, as_text: bytes | None) -> dict[str, float]:

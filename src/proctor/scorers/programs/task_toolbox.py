@@ -79,6 +79,7 @@ def toolbox_files() -> dict[str, object]:
 
 
 _PYTEST = """export PYTHONPATH="/toolbox/lib${PYTHONPATH:+:$PYTHONPATH}"
+[ -n "$PROCTOR_PYTHON" ] || export PYTHONPATH="$PYTHONPATH:/proctor/wheels"
 exec "${PROCTOR_PYTHON:-python3}" -P -m pytest -p no:proctor.pytest_plugin -p ctrf_option "$@"
 """
 """Of what is installed beside pytest, Proctor's own plugin is of no use inside."""

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from proctor.contracts.report import RunView
+from proctor.core.cause import cause_of
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
 from proctor.engine.run.stored_view import placed_case, view_of
@@ -271,6 +272,8 @@ def _data(
     shown = asked_result(view.run, result)
     case = case_view(shown, most=most)
     add_verdicts(run, result, case["attempts"])
+    for attempt, item in zip(case["attempts"], result.attempts, strict=True):
+        attempt["cause"] = cause_of(item.attempt, item.scores.values()) or ""
     whole = case_list.case(result.case.id)
     return {
         "run": {
