@@ -3,6 +3,8 @@
 import csv
 import json
 import shutil
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +119,27 @@ def test_labels_check_the_judge_and_correct_the_score(scanned: Any) -> None:
     assert "Corrected by labels on 6 cases: 20.00%" in cli("scan", "r", "--stored").stdout
     # They are no labels of a criterion of the run.
     assert "corrected" not in cli("report", "r").stdout.lower()
+
+
+@pytest.mark.slow
+def test_a_killed_scan_goes_on_and_asks_nothing_twice(scanned: Any) -> None:
+    cli = scanned
+    with FakeServer(reader, latency=0.3) as server:
+        options = ("scan", "r", *by(server), "--concurrency", "1", "--json")
+        process = subprocess.Popen(
+            cli.command(*options), cwd=cli.folder, env=cli.env, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while len(server.finished()) < 4 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        assert "never scanned" in cli("scan", "r", "--stored", code=2).stderr
+        done = cli.json(*options[:-1])
+        # The one reply that was on its way may be asked for again.
+        assert 13 <= len(server.finished()) <= 14
+    assert len(done["marks"]) == 4
 
 
 def test_what_is_wrong_is_said(scanned: Any) -> None:
