@@ -16,7 +16,7 @@ import pytest
 
 import proctor as library
 from fake_coding_agent import write_fake
-from proctor.engine.models.proxy import Proxy
+from proctor.engine.models.proxy import ModelProxy
 from scripted_model import ScriptedModel
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -144,14 +144,14 @@ def test_a_proxy_that_is_lost_is_the_environment_s(
             await super().start()
             self._runner.app._state["sites"] = [self]
 
-    async def lost(proxy: Proxy, request: Any) -> Any:
+    async def lost(proxy: ModelProxy, request: Any) -> Any:
         server = request.app._state["sites"][0]._server
         server.close()
         request.transport.abort()
         raise web.HTTPServiceUnavailable
 
     monkeypatch.setattr(web, "TCPSite", Remembered)
-    monkeypatch.setattr(Proxy, "_serve", lost)
+    monkeypatch.setattr(ModelProxy, "_serve", lost)
     agent = tmp_path / "agent.py"
     agent.write_text(
         "import os, urllib.request\n"

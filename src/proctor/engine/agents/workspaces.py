@@ -66,7 +66,7 @@ class AgentCandidate(Candidate):
     """Callback that returns the model calls through the proxy since the last time."""
     provider_fault: Callable[[], str] = str
     """Callback that says why the agent's last model call failed, if that was the provider's."""
-    proxy: Proxy | None = None
+    proxy: ModelProxy | None = None
     on_cost: Callable[[float | None], None] = lambda _: None
     """Callback for the cost that the agent reports, where its calls are not seen."""
     _session: Session | None = None
