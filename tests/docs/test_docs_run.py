@@ -158,4 +158,4 @@ def test_the_suites_of_a_page_are_right(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", sorted(path.name for path in (ROOT / "examples").iterdir()))
 def test_an_example_has_a_page_with_commands(folder: str) -> None:
     page = f"examples/{folder}/README.md"
-    assert [block for block in blocks(page) if block.kind == "console"]
+    assert [block for block in blocks(page) if block.kind in ("console", "bash")]
