@@ -12,7 +12,7 @@ from proctor.store.queries import Cursor
 from proctor.web.pages.case import show_case
 from proctor.web.pages.case_list import CaseList, tag_links
 from proctor.web.pages.case_list import read_cursor as _cursor
-from proctor.web.pages.run import run
+from proctor.web.pages.run import _costs, run
 
 Asked = Any
 
@@ -158,3 +158,9 @@ def test_a_case_knows_its_neighbours_in_the_list(
     assert all(path.query == query for path in paths if path)
     assert data["listed"]["number"] == number
     assert urlsplit(data["back"]).query == query
+
+
+def test_costs_are_told_by_role() -> None:
+    usage = {"cost": 3.0, "roles": {"candidate": {"cost": 1}, "judge": {"cost": 2.0}, "x": {}}}
+    assert _costs(usage) == {"candidate": 1.0, "judge": 2.0}
+    assert _costs({"calls": 0}) == {}

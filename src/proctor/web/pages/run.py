@@ -249,7 +249,8 @@ def _seconds(stored_run: Run) -> float | None:
 
 def _costs(usage: Mapping[str, Any]) -> dict[str, float]:
     """Return the cost of each role, where prices are known."""
-    roles = ((name, usage.get(name)) for name in ("candidate", "judge", "simulator"))
+    by_role = usage.get("roles") or {}
+    roles = ((name, by_role.get(name)) for name in ("candidate", "judge", "simulator"))
     return {
         name: float(part["cost"])
         for name, part in roles
