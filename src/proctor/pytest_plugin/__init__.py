@@ -129,7 +129,7 @@ def proctor_run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
     Options of the command line (``--proctor-model`` and the like) serve where the call names none.
     """
-    from proctor.pytest_plugin.limits import limited_evaluate
+    from proctor.pytest_plugin.run_fixture import limited_evaluate
 
     return limited_evaluate(request)
 

@@ -180,8 +180,8 @@ class Suites:
             table = suite_cases.c
             query = select(table.case_id, case_table.c.document)
             query = query.join(case_table, case_table.c.key == table.case_key)
-            found = self._database.fetch_cases(query, table.suite_key, suite_key, case_ids)
-            rows = [tuple(row) for row in found]
+            fetched = self._database.fetch_cases(query, table.suite_key, suite_key, case_ids)
+            rows = [tuple(row) for row in fetched]
         cases: dict[str, Case] = {}
         for case_id, document in rows:
             with suppress(*BROKEN):

@@ -195,7 +195,7 @@ def _check_calls(
         return
     first = ("evaluation_criteria", "actions") if task.evaluation_criteria else ("actions",)
     for number, action in enumerate(task.criteria.actions or ()):
-        for wrong in wrong_calls(domain.functions, [(action.name, action.given)]):
+        for wrong in wrong_calls(domain.functions, [(action.name, action.all_arguments)]):
             findings.add(document.problem((place, *first, number), wrong))
     if task.initial_state is not None:
         at = ("initial_state", "initialization_actions")
@@ -221,14 +221,14 @@ def _criteria(task: TauTask) -> Iterator[Criterion]:
     """Yield what the task's reward is made of; it passes when all of them do."""
     criteria = task.criteria
     basis, actions = criteria.reward_basis, criteria.actions or []
-    said = [text for text in criteria.communicate_info or () if text]
+    texts = [text for text in criteria.communicate_info or () if text]
     if "DB" in basis:
-        rows = [{"name": one.name, "arguments": one.given} for one in actions]
+        rows = [{"name": one.name, "arguments": one.all_arguments} for one in actions]
         yield _criterion("state_equal", {"actions": rows})
     if "ACTION" in basis and actions:
         yield _criterion("actions", {"actions": [_wanted(one) for one in actions]})
-    if "COMMUNICATE" in basis and said:
-        yield _criterion("says", {"texts": said})
+    if "COMMUNICATE" in basis and texts:
+        yield _criterion("says", {"texts": texts})
     if "NL_ASSERTION" in basis:
         for number, text in enumerate(criteria.nl_assertions or (), 1):
             yield _criterion("judged", {"question": text}, f"judged-{number}")
@@ -240,5 +240,9 @@ def _criterion(name: str, params: Mapping[str, Json], own_id: str = "") -> Crite
 
 def _wanted(action: TauAction) -> dict[str, Json]:
     names = action.compare_args
-    given = action.given if names is None else {n: v for n, v in action.given.items() if n in names}
-    return {"name": action.name, "arguments": given, "by": action.requestor}
+    arguments = {
+        name: value
+        for name, value in action.all_arguments.items()
+        if names is None or name in names
+    }
+    return {"name": action.name, "arguments": arguments, "by": action.requestor}

@@ -24,7 +24,7 @@ class TauAction(_Part):
     compare_args: list[str] | None = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def all_arguments(self) -> dict[str, Any]:
         """Return its arguments, whichever of their two names they have."""
         return self.arguments if self.kwargs is None else self.kwargs
 

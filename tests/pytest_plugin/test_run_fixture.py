@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.pytest_plugin.limits import missed_limits
+from proctor.pytest_plugin.run_fixture import missed_limits
 
 TESTS = """\
 import pytest
