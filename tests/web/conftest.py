@@ -1,15 +1,19 @@
 """Stored runs for tests of pages: what each case came to is written down, nobody is asked."""
 
+import os
 import shutil
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from needs import unmet
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.rounds import FILES, ROUNDS, Attachment, Post, Round
@@ -246,3 +250,14 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     yield opened
     context.close()
     assert wrong == []
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Give the source of axe-core, which finds what keeps people from using a page."""
+    folders = [Path(one) for one in os.environ.get("NODE_PATH", "").split(os.pathsep) if one]
+    folders.append(Path(sys.prefix) / "npm" / "node_modules")
+    for folder in folders:
+        if (source := folder / "axe-core" / "axe.min.js").is_file():
+            return source.read_text(encoding="utf-8")
+    unmet("browser", "axe-core is not installed (npm install --prefix .venv/npm axe-core@4)")

@@ -112,7 +112,7 @@ def test_attempts_are_shown_one_at_a_time_the_worst_first(page: Any) -> None:
 
 def test_an_agents_errors_are_followed(page: Any) -> None:
     page.goto("/runs/agents/cases/agent")
-    step = page.locator(".step h4")
+    step = page.locator(".step h3")
     sync_api.expect(step).to_contain_text("Step 3")
     assert "KeyError" in page.locator(".step").inner_text()
     for key, number in (("n", 5), ("n", 3), (".", 4), (",", 3)):

@@ -100,11 +100,17 @@ class LineSession(TimedSession):
         process.refresh()
         process.write(json_bytes.dumps(self.request_fields(message)) + b"\n")
         steps: list[Json] = []
+        before = time.monotonic()
         while True:
             data = object_of(await process.line())
             if data.keys() != {"step"}:
                 break
-            steps.append(data["step"])
+            now = time.monotonic()
+            step = data["step"]
+            if isinstance(step, dict):
+                step.setdefault("seconds", round(now - before, 3))
+            steps.append(step)
+            before = now
         if self.driven and "raised" in data:
             failed = Round.failed(message, str(data["raised"]), posts_of(steps))
             where = redact(str(data.get("traceback", "")))

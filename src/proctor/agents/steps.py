@@ -5,12 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from proctor.core.exchange import Usage
-from proctor.core.rounds import AGENT, USER, Attachment, Post, Round, round_from
+from proctor.core.rounds import AGENT, TOOK, USER, Attachment, Post, Round, round_from
 from proctor.core.suite import Json
 
-FIELDS = {"from", "to", "message", "type", "content", "attachments", "extra", "id"}
-TOOL = {"tool", "input", "output"}
+SPENT = {"seconds", "tokens"}
+"""What a step may say that it took."""
+FIELDS = {"from", "to", "message", "type", "content", "attachments", "extra", "id", *SPENT}
+TOOL = {"tool", "input", "output", *SPENT}
 LONGEST = 2000
+MOST_SPENT = 1e12
 
 
 def round_of(
@@ -84,7 +87,7 @@ def _posts(step: Json) -> list[Post]:
             message=text_of(fields.get("message", "")),
             send_from=str(fields.get("from") or AGENT),
             send_to=str(fields.get("to") or AGENT),
-            attachments=_attachments(fields),
+            attachments=(*_attachments(fields), *_spent(fields)),
         )
     ]
 
@@ -96,12 +99,28 @@ _NAMES = {"send_from": "from", "send_to": "to", "attachment_list": "attachments"
 def _tool(step: Mapping[str, Json]) -> list[Post]:
     """Return the two posts of a call: what the tool was told, and what came back."""
     if unknown := sorted(step.keys() - TOOL):
-        raise ValueError(f"unknown field {unknown[0]!r} (a tool has: input, output)")
+        raise ValueError(
+            f"unknown field {unknown[0]!r} (a tool has: input, output, seconds, tokens)"
+        )
     name = str(step["tool"])
-    call = Post(message=text_of(step.get("input", "")), send_from=AGENT, send_to=name)
+    given, spent = text_of(step.get("input", "")), _spent(step)
     if "output" not in step:
-        return [call]
-    return [call, Post(message=text_of(step["output"]), send_from=name, send_to=AGENT)]
+        return [Post(message=given, send_from=AGENT, send_to=name, attachments=spent)]
+    output = text_of(step["output"])
+    return [
+        Post(message=given, send_from=AGENT, send_to=name),
+        Post(message=output, send_from=name, send_to=AGENT, attachments=spent),
+    ]
+
+
+def _spent(step: Mapping[str, Json]) -> tuple[Attachment, ...]:
+    """Return what a step took, as it says itself; what is not a number is passed over."""
+    numbers = {
+        name: round(step[name], 6)
+        for name in sorted(SPENT & step.keys())
+        if isinstance(step[name], int | float) and 0 <= step[name] < MOST_SPENT
+    }
+    return (Attachment(type=TOOK, content=numbers),) if numbers else ()
 
 
 def _attachments(fields: Mapping[str, Json]) -> tuple[Attachment, ...]:

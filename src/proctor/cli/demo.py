@@ -31,18 +31,38 @@ NEXT = (
 
 @click.command()
 @click.option("--recorded", is_flag=True, help="Score recorded answers; call no model.")
+@click.option(
+    "--tour",
+    is_flag=True,
+    help="Fill the store with something for every page, from scripted models, and serve the pages.",
+)
+@click.option("--no-view", is_flag=True, help="With --tour: fill the store, and serve nothing.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=7461,
+    show_default=True,
+    help="With --tour: port of the pages; 0 means any free one.",
+)
 @store_option
 @json_option
-def demo(recorded: bool, store: str | None, as_json: bool) -> int:
+def demo(
+    recorded: bool, tour: bool, no_view: bool, port: int, store: str | None, as_json: bool
+) -> int:
     """Evaluate a small model on this machine with the starter suite; no API key is needed.
 
     The model is downloaded once (90 MB). It also acts as the judge, only as a demonstration.
     Where it is not available, the recorded answers of two candidates are scored instead.
 
+    With --tour, two scripted models, a scripted judge and a small agent fill the store: earlier
+    runs, a grid of two models and two prompts, an agent's steps, a battle, an audit, labels. The
+    pages then show these and one more run in progress, until interrupted.
+
     \b
     Example:
       proctor demo
       proctor demo --recorded
+      proctor demo --tour --store tour.db
     """
     from proctor.cli.output import print_json
     from proctor.cli.run import print_report
@@ -50,6 +70,10 @@ def demo(recorded: bool, store: str | None, as_json: bool) -> int:
     from proctor.reports.structured import to_object
     from proctor.store.store import Store
 
+    if tour:
+        return _tour(store, None if no_view or as_json else port, as_json=as_json)
+    if no_view:
+        raise click.UsageError("--no-view goes with --tour")
     with _starter() as folder, Store.open(store) as opened:
         outcomes: list[Outcome] = []
         if not recorded:
@@ -67,6 +91,33 @@ def demo(recorded: bool, store: str | None, as_json: bool) -> int:
             print_report(outcome.view, "table", by=(), cases=False)
             click.echo()
     _say_next(outcomes[-1])
+    return 0
+
+
+def _tour(store: str | None, port: int | None, *, as_json: bool) -> int:
+    from proctor.cli.output import print_json
+    from proctor.cli.serving import Serving, serve
+    from proctor.engine.tour.fill import Tour, in_progress
+    from proctor.io.concurrency import run_sync
+    from proctor.store.store import Store
+
+    def tell(line: str) -> None:
+        click.echo(line, err=True)
+
+    tell("two scripted models, a scripted judge and an agent on this machine; no key, no network")
+    with _starter() as starter:
+        folder = starter / "tour"
+        with Store.open(store) as opened:
+            run_sync(Tour(store=opened, folder=folder, notice=tell).fill())
+            runs = [run.name for run in opened.runs.newest() if run.name.startswith("tour-")]
+        if as_json:
+            print_json({"runs": runs})
+        if port is None:
+            tell(f"{len(runs)} runs; `{_program()} view` shows them")
+            return 0
+        tell("one more run is in progress as long as this command; Ctrl-C ends both")
+        with in_progress(store, folder):
+            serve(store, Serving(host="127.0.0.1", port=port))
     return 0
 
 

@@ -14,6 +14,8 @@ CONTEXT = "context"
 """Where an attempt keeps the passages that its candidate was given: one text, or a list."""
 RETRIEVED = "retrieved"
 """Where an attempt keeps the ids of what its candidate retrieved, the best first."""
+TURNS = "turns"
+"""Where an attempt of several turns says what each took: seconds and tokens."""
 
 
 class AttemptStatus(StrEnum):
@@ -45,7 +47,7 @@ class Attempt:
     seconds: float | None = None
     usage: Mapping[str, Json] = field(default_factory=dict)
     meta: Mapping[str, Json] = field(default_factory=dict)
-    """What the answers file said besides the answer."""
+    """What the answers file said besides the answer; of several turns, what each took."""
     notes: Mapping[str, Json] = field(default_factory=dict)
     """What the dialogue noted: rulings, coverage by turn, why it ended, which replies were cut."""
 
@@ -61,6 +63,15 @@ class Attempt:
             return cls(case_id=case_id, index=index, status=AttemptStatus.UNANSWERED)
         reply = Message(role="assistant", content=output)
         return cls(case_id=case_id, index=index, messages=(reply,))
+
+
+def used_by_candidate(attempt: Attempt) -> Mapping[str, Json]:
+    """Return the tokens and the cost of the candidate, apart from those of judges and others.
+
+    Answers on file say what they took without a role.
+    """
+    own = attempt.usage.get("candidate")
+    return own if isinstance(own, Mapping) else attempt.usage
 
 
 def brought(attempt: Attempt) -> dict[str, Json]:

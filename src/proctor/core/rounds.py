@@ -14,6 +14,9 @@ USER = "User"
 AGENT = "Planner"
 """The name of every agent in its rounds; stored rounds and keys contain it, so it stays."""
 
+TOOK = "took"
+"""The attachment of a step that says how many seconds and tokens it took."""
+
 ROUNDS, FILES = "rounds", "files"
 """Where an attempt's notes keep what the agent did, and the files there were after each round."""
 LAID = "laid"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from proctor.contracts.dialogue import DialogueContext
-from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.attempt import TURNS, Attempt, AttemptStatus
 from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.fingerprint import plain
 from proctor.core.rounds import FILES, ROUNDS, Round
@@ -51,6 +51,8 @@ class Conversation:
     rounds: list[Json] = field(default_factory=list)
     """What an agent did, turn by turn; of a model, what it said."""
     files: list[Json] = field(default_factory=list)
+    took: list[Json] = field(default_factory=list)
+    """Seconds and tokens of each turn of the candidate."""
     user_requests: list[Request] = field(default_factory=list)
     """What the simulated user was asked for its next message."""
 
@@ -149,6 +151,8 @@ class Conversation:
             error=error,
             seconds=self.seconds,
             usage={role: plain(usage) for role, usage in self.usage.items()},
+            # One turn took what the whole attempt did.
+            meta={TURNS: list(self.took)} if len(self.took) > 1 else {},
             notes=all_notes,
         )
 
@@ -176,6 +180,8 @@ class Conversation:
         self.spend("candidate", reply.usage)
         if reply.seconds is not None:
             self.seconds = (self.seconds or 0.0) + reply.seconds
+        tokens = reply.usage.prompt_tokens + reply.usage.completion_tokens
+        self.took.append({"seconds": reply.seconds, "tokens": tokens})
         if reply.truncated:
             self.truncated.append(self.turn)
 

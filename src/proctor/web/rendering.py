@@ -153,6 +153,8 @@ def seconds_long(seconds: float | None) -> str:
     """Format a duration in the unit that suits it."""
     if seconds is None:
         return "–"
+    if seconds < 0.00095:
+        return f"{1000 * seconds:.1g} ms"
     if seconds < 0.0995:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 99.5:

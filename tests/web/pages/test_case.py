@@ -53,11 +53,13 @@ def test_only_a_file_that_was_kept_has_a_link() -> None:
             {"name": "huge", "key": "", "size": None, "href": ""},
         ],
     }
-    _link_files("r", "c/1", attempt, {"k1": 3})
+    _link_files("r", "c/1", attempt, {"k1": 3}, {"k1": "abc"})
     kept, huge = attempt["files"]  # type: ignore[misc]
     assert kept == {
         "name": "a b.txt",
         "size": 3,
         "href": "/runs/r/file.txt?case=c%2F1&attempt=2&name=a+b.txt",
+        "beginning": [{"text": "abc", "hit": False, "more": 0}],
+        "language": "",
     }
-    assert huge == {"name": "huge", "size": None, "href": ""}
+    assert huge == {"name": "huge", "size": None, "href": "", "beginning": [], "language": ""}

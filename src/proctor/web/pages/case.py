@@ -1,6 +1,7 @@
 """The page of one case: question, every attempt, each score with its reason, and the formula."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from proctor.engine.scan.findings import Marked, scan_marks
 from proctor.reports.state_changes import state_object
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
+from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
@@ -26,13 +28,19 @@ from proctor.web.highlight import MOST, compared
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
 from proctor.web.pages.case_view import asked_result, case_view
-from proctor.web.pages.trace import chosen_step, next_error, trace_of
+from proctor.web.pages.trace import chosen_step, next_error, timed, trace_of
 from proctor.web.pages.verdicts import add_prompts, add_verdicts
 from proctor.web.reading import raw_wanted
 from proctor.web.store_pool import opened
 
 MOST_PROMPTED = 5
 """For how many attempts on one page the judge's prompts are written."""
+MOST_FILES, LARGEST_SHOWN, LONGEST_FILE = 8, 100_000, 2000
+"""Files of agents whose beginning is shown: how many, up to how many bytes, and how much of it."""
+FILE_LANGUAGES = {
+    ".py": "python", ".json": "json", ".js": "javascript", ".sql": "sql", ".sh": "bash",
+    ".yaml": "yaml", ".yml": "yaml", ".html": "html", ".svg": "xml", ".xml": "xml",
+}  # fmt: skip
 
 
 class ShownCall(ResponseModel):
@@ -136,10 +144,11 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         case_list = CaseList.of(request, view.run)
         around = case_list.around(store, result, place)
         counts = counts_of(request, store, case_list)
+        beginnings = _beginnings(store, left, sizes)
     most = None if request.query_params.get("full") == "1" else MOST
     data = _data(view, result, case_list, most=most)
     for attempt in data["case"]["attempts"]:
-        _link_files(view.run.id, result.case.id, attempt, sizes)
+        _link_files(view.run.id, result.case.id, attempt, sizes, beginnings)
         marked = marks.get(attempt["index"], ())
         attempt["notes"]["scans"] = [f"{kind}: “{mark.passage}”" for kind, mark in marked]
     chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
@@ -188,7 +197,8 @@ def _shown_attempt(
         attempt["trace"] = {
             "steps": steps,
             "chosen": step,
-            "length": sum(one["length"] + 1 for one in steps),
+            "length": sum(one["width"] for one in steps),
+            "seconds": timed(steps),
             "links": {
                 one["number"]: link(*pairs, ("step", one["number"])) + "#trace" for one in steps
             },
@@ -254,15 +264,35 @@ def send_file(request: Request) -> Response:
 
 
 def _link_files(
-    run_id: str, case_id: str, attempt: dict[str, Any], sizes: Mapping[str, int]
+    run_id: str,
+    case_id: str,
+    attempt: dict[str, Any],
+    sizes: Mapping[str, int],
+    beginnings: Mapping[str, str],
 ) -> None:
-    """Add sizes and download addresses to the files that an attempt left."""
+    """Add sizes, download addresses and beginnings to the files that an attempt left."""
     for file in attempt["files"]:
         key = file.pop("key")
         if key in sizes:
             file["size"] = sizes[key]
             pairs = [("case", case_id), ("attempt", attempt["index"]), ("name", file["name"])]
             file["href"] = addresses.with_query(f"{addresses.run_link(run_id)}/file.txt", pairs)
+
+        file |= {"beginning": [], "language": ""}
+        if (beginning := beginnings.get(key)) is not None:
+            file["beginning"] = pieces(beginning)
+            file["language"] = FILE_LANGUAGES.get(PurePosixPath(file["name"]).suffix, "")
+
+
+def _beginnings(store: Store, keys: Sequence[str], sizes: Mapping[str, int]) -> dict[str, str]:
+    """Return the beginnings of small text files; what is not UTF-8 is only linked."""
+    small = [key for key in dict.fromkeys(keys) if 0 < sizes.get(key, 0) <= LARGEST_SHOWN]
+    texts: dict[str, str] = {}
+    for key in small[:MOST_FILES]:
+        with suppress(UnicodeDecodeError):
+            text = store.files.get(key).decode("utf-8")
+            texts[key] = text if len(text) <= LONGEST_FILE else text[:LONGEST_FILE] + "…"
+    return texts
 
 
 def _data(

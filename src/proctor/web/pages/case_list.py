@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 from starlette.requests import Request
 
+from proctor.core.attempt import used_by_candidate
 from proctor.core.case_value import ValueStatus
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
@@ -306,7 +307,8 @@ def _worth(item: AttemptResult) -> float:
 
 
 def _tokens(item: AttemptResult) -> int | None:
-    counts = [item.attempt.usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    used = used_by_candidate(item.attempt)
+    counts = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
     numbers = [count for count in counts if isinstance(count, int)]
     return sum(numbers) if numbers else None
 

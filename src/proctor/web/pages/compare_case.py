@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult, Run
+from proctor.core.suite import Criterion
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.errors import StoreError
 from proctor.store.rows import Change
@@ -30,6 +32,7 @@ class ComparedReason(ResponseModel):
     points: float | None
     out_of: float | None
     why: str
+    penalty: bool = Field(description="whether the points are taken away")
 
 
 class ComparedAttempt(ResponseModel):
@@ -176,7 +179,7 @@ def _attempt(
         output=output,
         shown=_pieces(shown),
         reasons=[
-            _reason(item, criterion.id)
+            _reason(item, criterion)
             for criterion in result.case.criteria
             if criterion.id in item.scores
         ],
@@ -194,6 +197,12 @@ def _same(other: CaseResult | None, index: int) -> str | None:
     return by_index.get(index, other.attempts[0]).attempt.output
 
 
-def _reason(item: AttemptResult, name: str) -> ComparedReason:
-    score = item.scores[name]
-    return ComparedReason(id=name, points=score.points, out_of=score.out_of, why=score.reason)
+def _reason(item: AttemptResult, criterion: Criterion) -> ComparedReason:
+    score = item.scores[criterion.id]
+    return ComparedReason(
+        id=criterion.id,
+        points=score.points,
+        out_of=score.out_of,
+        why=score.reason,
+        penalty=criterion.weight < 0,
+    )

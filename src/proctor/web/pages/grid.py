@@ -9,7 +9,7 @@ from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.web import addresses
 from proctor.web.addresses import whole_number
-from proctor.web.api.endpoint import Endpoint, Operation, several, whole
+from proctor.web.api.endpoint import Endpoint, Operation, several, text, whole
 from proctor.web.api.response import Interval, Page, ResponseModel
 from proctor.web.lookup import or_missing
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
@@ -17,6 +17,8 @@ from proctor.web.store_pool import opened, stamp, store_pool_of
 
 MOST_RUNS = 8
 ROWS = 50
+DIFFERENCES = "differences"
+"""The value of `text` that marks the words that differ, instead of rendering the answers."""
 
 
 class GridColumn(ResponseModel):
@@ -117,8 +119,19 @@ def show_grid(request: Request) -> Page[GridPage]:
         next=following,
         compare=addresses.with_query("/compare", runs_query) if len(ids) <= 4 else "",
     )
-    more = addresses.with_query("/grid", [*runs_query, ("after", following)])
-    return Page(template="grid", data=data, only_page={"more": more})
+    differences = request.query_params.get("text") == DIFFERENCES
+    shown = [("text", DIFFERENCES)] if differences else []
+    here = [("after", after)] if after >= 0 else []
+    only_page = {
+        "differences": differences,
+        "more": addresses.with_query("/grid", [*runs_query, *shown, ("after", following)]),
+        "rendered_link": addresses.with_query("/grid", [*runs_query, *here]),
+        "differences_link": addresses.with_query(
+            "/grid", [*runs_query, ("text", DIFFERENCES), *here]
+        ),
+        "battles": addresses.with_query("/battles", runs_query),
+    }
+    return Page(template="grid", data=data, only_page=only_page)
 
 
 _RUNS = several("run", f"the runs, 2 to {MOST_RUNS} of them", {"type": "string"}, required=True)
@@ -130,7 +143,11 @@ routes = [
         show_grid,
         Operation(
             summary="Cases with the answers of several runs",
-            parameters=[_RUNS, whole("after", "after which position", -1)],
+            parameters=[
+                _RUNS,
+                whole("after", "after which position", -1),
+                text("text", f"`{DIFFERENCES}`: on the page, mark the words that differ"),
+            ],
         ),
     ),
 ]

@@ -91,9 +91,15 @@ def dropped(request: Request, store: Store, runs: Sequence[Run]) -> list[Dropped
 
 
 def trends(store: Store, runs: Sequence[Run]) -> dict[str, list[RatePoint]]:
-    """Return the rates of the newest runs by the name of their suite, the oldest first."""
+    """Return the rates of the newest candidate of each suite, by its name, the oldest first.
+
+    A line through runs of several candidates would only show that they differ.
+    """
     lines: dict[str, list[RatePoint]] = {}
     for run in runs:
+        candidate = candidate_label(run.candidate)
+        if run.suite in lines and lines[run.suite][0].candidate != candidate:
+            continue
         line = lines.get(run.suite)
         if (line is None and len(lines) >= MOST_TRENDS) or (line and len(line) >= MOST_RATES):
             continue
@@ -101,7 +107,7 @@ def trends(store: Store, runs: Sequence[Run]) -> dict[str, list[RatePoint]]:
         if rate is not None:
             point = RatePoint(
                 run=run.id,
-                candidate=candidate_label(run.candidate),
+                candidate=candidate,
                 started=run.started,
                 rate=rate,
             )

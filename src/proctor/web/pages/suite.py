@@ -25,7 +25,14 @@ from proctor.web.api.response import (
 )
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run, the_suite
 from proctor.web.pages.case_view import histogram_svg
-from proctor.web.pages.trend import TrendPoint, drawn, over_time
+from proctor.web.pages.trend import (
+    CostPoint,
+    TrendPoint,
+    cost_point,
+    drawn,
+    drawn_by_cost,
+    over_time,
+)
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
 MOST_EDITIONS, MOST_OTHERS = 10, 10
@@ -121,6 +128,7 @@ class SuitePage(SideBySide):
     suite: SuiteAbout
     runs: list[ListedRun]
     trend: list[TrendPoint]
+    costs: list[CostPoint] = Field(description="runs whose cost is known, with their rate")
     cases: list[SuiteCase]
     next: int | None = Field(description="the value of `after` for the next page")
     first: bool
@@ -136,6 +144,8 @@ def suite(request: Request) -> Page[SuitePage]:
         trend = over_time(_all_editions(store, row, [run for run, _ in described_runs]))
         case_rows = list(store.suites.iter_cases(row.key, after=after, limit=PAGE + 1))
     runs = [run for run, _ in described_runs]
+    usages = [(run, numbers.get("usage") or {}) for run, numbers in described_runs]
+    costs = [point for run, usage in usages if (point := cost_point(run, usage)) is not None]
     tables = side_by_side(described_runs)
     data = SuitePage(
         suite=SuiteAbout(
@@ -151,6 +161,7 @@ def suite(request: Request) -> Page[SuitePage]:
         ),
         runs=runs,
         trend=trend,
+        costs=costs,
         columns=tables.columns,
         measures=tables.measures,
         groups=tables.groups,
@@ -158,7 +169,12 @@ def suite(request: Request) -> Page[SuitePage]:
         next=case_rows[PAGE - 1][0] if len(case_rows) > PAGE else None,
         first=after < 0,
     )
-    only_page = {"picture": drawn(trend), "most_values": MOST_VALUES}
+    picture = drawn(trend)
+    only_page = {
+        "picture": picture,
+        "by_cost": drawn_by_cost(costs, [path["name"] for path in picture["paths"]]),
+        "most_values": MOST_VALUES,
+    }
     return Page(template="suite", data=data, only_page=only_page)
 
 

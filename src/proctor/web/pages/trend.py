@@ -1,6 +1,6 @@
 """The chart of a suite's rates over time: a colour per candidate, a marker at each new edition."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -95,6 +95,67 @@ def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
             x(after.started)
             for before, after in pairwise(points)
             if before.suite_key != after.suite_key
+        ],
+    }
+
+
+class CostPoint(ResponseModel):
+    """What a run's candidate cost per case, beside its rate."""
+
+    run: str
+    name: str
+    candidate: str
+    cost: float = Field(description="dollars per case, of the candidate alone")
+    rate: float
+    interval: Interval | None
+
+
+def cost_point(run: ListedRun, usage: Mapping[str, Any]) -> CostPoint | None:
+    """Return the cost and the rate of a run; none where one of them is not known."""
+    own = usage.get("candidate")
+    cost = (own if isinstance(own, Mapping) else usage).get("cost")
+    if not isinstance(cost, int | float) or run.totals.rate is None or not run.totals.cases:
+        return None
+    return CostPoint(
+        run=run.id,
+        name=run.name,
+        candidate=run.candidate,
+        cost=cost / run.totals.cases,
+        rate=run.totals.rate,
+        interval=run.totals.interval,
+    )
+
+
+def drawn_by_cost(points: Sequence[CostPoint], names: Sequence[str]) -> dict[str, Any]:
+    """Lay out cost from left to right and rate upwards; ``names`` give the colours."""
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
+    most = max((one.cost for one in points), default=0.0) or 1.0
+    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(names)}
+
+    def x(cost: float) -> float:
+        return round(LEFT + 8 + (wide - 16) * cost / most, 1)
+
+    def y(rate: float) -> float:
+        return round(TOP + high * (1 - min(1.0, max(0.0, rate))), 1)
+
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "foot": HEIGHT - FOOT + 18,
+        "lines": [{"y": y(share), "rate": share} for share in (0.0, 0.25, 0.5, 0.75, 1.0)],
+        "ticks": [{"x": x(most * part / 4), "cost": most * part / 4} for part in range(5)],
+        "points": [
+            {
+                **one.to_json(),
+                "x": x(one.cost),
+                "y": y(one.rate),
+                "low": y(one.interval[0]) if one.interval else None,
+                "high": y(one.interval[1]) if one.interval else None,
+                "colour": colours.get(one.candidate, COLOURS - 1),
+            }
+            for one in points
         ],
     }
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.contracts.report import RunView
+from proctor.core.attempt import used_by_candidate
+from proctor.core.cause import cause_of
 from proctor.core.run import CaseResult, Run
 from proctor.core.score import Score
 from proctor.core.suite import Criterion, Json
@@ -27,9 +29,11 @@ def add_verdicts(run: Run, result: CaseResult, attempts: Sequence[Laid]) -> None
             criterion = criteria[score["id"]]
             score["verdict"] = verdict_view(criterion, item.scores[criterion.id], judges)
         attempt["scores"] = in_order(attempt["scores"])
-        used = item.attempt.usage
+        used = used_by_candidate(item.attempt)
         attempt["tokens"] = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
         attempt["cost"] = used.get("cost")
+        cause = cause_of(item.attempt, item.scores.values())
+        attempt["cause"] = cause.value if cause is not None else ""
 
 
 def add_prompts(

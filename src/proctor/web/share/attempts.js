@@ -93,26 +93,26 @@ function tracePart(attempt, state) {
   const words = (one) => (one.failed ? "✗" : (ICONS[one.kind] ?? "·"));
   let from = 0;
   const bars = steps.map((one) => {
-    const width = (one.length ?? 0) + 1;
+    const width = one.width ?? (one.length ?? 0) + 1;
     from += width;
     const on = one.number === chosen;
     return make("rect", { class: (one.failed ? "bad" : one.kind) + (on ? " chosen" : ""), x: from - width, y: on ? 0 : 2, width, height: on ? 10 : 6 });
   });
   const outline = steps.flatMap((one, at) => [
     one.round === steps[at - 1]?.round ? null : make("li.round-of", `${t("case.round")} ${one.round}`, (attempt.marks ?? []).filter((mark) => mark.turn === one.round).map((mark) => make("span", { class: `mark-of ${mark.normalized === 1 ? "good" : mark.normalized ? "warn" : "bad"}` }, ` ${t(`case.mark.${mark.status}`)} ${mark.score === undefined ? "" : number(mark.score)}`))),
-    make("li", make("a", { href: to(one.number), class: one.failed ? "bad" : null, "aria-current": one.number === chosen ? "step" : null }, `${words(one)} ${one.number} ${one.title ?? ""} `, one.seconds === undefined ? null : make("small", span(one.seconds)))),
+    make("li", make("a", { href: to(one.number), class: one.failed ? "bad" : null, "aria-current": one.number === chosen ? "step" : null }, `${words(one)} ${one.number} ${one.title ?? ""} `, make("small", [one.seconds === undefined ? "" : span(one.seconds), one.tokens === undefined ? "" : t("case.tokens", { count: number(one.tokens, 6) })].filter(Boolean).join(" · ")))),
   ]);
   const link = (place, key, text) => (place >= 1 && place <= steps.length ? make("a", { href: to(place), "data-key": key }, text) : null);
   return make("section", { class: "trace", "aria-label": t("case.trace") },
-    make("h3", `${t("case.trace")} `, make("small", `${steps.length} · `, failed.length ? make("span.bad", `✗ ${t("case.errors", { count: failed.length })}`) : "✓"), " ",
+    make("h2", `${t("case.trace")} `, make("small", `${steps.length} · `, failed.length ? make("span.bad", `✗ ${t("case.errors", { count: failed.length })}`) : "✓"), " ",
       next ? make("a", { class: "chip bad", href: to(next.number), "data-key": "n" }, `${t("case.next_error")} `, make("kbd", "n")) : null),
     make("svg", { class: "timeline", viewBox: `0 0 ${from} 10`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
     make("div.trace-panes", make("ol.outline", outline),
       make("div", { class: `card step ${step.failed ? "bad" : ""}` },
-        make("h4", `${t("case.step")} ${chosen}: ${step.title ?? ""} `, step.failed ? make("span.bad", `✗ ${step.error || t("case.verdict.bad")}`) : null),
+        make("h3", `${t("case.step")} ${chosen}: ${step.title ?? ""} `, step.failed ? make("span.bad", `✗ ${step.error || t("case.verdict.bad")}`) : null),
         make("nav.steps", link(chosen - 1, ",", `← ${t("case.step")} ${chosen - 1}`), link(chosen + 1, ".", `${t("case.step")} ${chosen + 1} →`)),
-        make("h5", t("case.input")), shownText(step.input),
-        step.output ? [make("h5", t("case.output")), shownText(step.output)] : null,
+        make("h4", t("case.input")), shownText(step.input),
+        step.output ? [make("h4", t("case.output")), shownText(step.output)] : null,
         (step.more ?? []).map((item) => folded(item.kind, rawText(item.text ?? "", ""))))));
 }
 
@@ -125,6 +125,7 @@ function attemptPart(one, asked, several, state) {
     make("div.case-panes",
       make("div.left", asked,
         make("h2", several ? `${t("case.attempt")} ${one.index + 1} ` : `${t("case.answer")} `, make("small.facts", facts)),
+        one.cause ? make("p", make("span", { class: "chip-like warn" }, `${t("case.fault")}: ${t(`case.cause.${one.cause}`)}`)) : null,
         one.error ? make("p.bad", one.error) : null,
         one.traceback ? make("pre.traceback", one.traceback) : null,
         (one.context ?? []).map((text, at) => folded(`${t("case.context")} ${at + 1}`, rawText(text, ""))),

@@ -1,0 +1,1 @@
+"""What `proctor demo --tour` fills a store with: a suite, scripted answers and verdicts, an agent."""

@@ -1,0 +1,259 @@
+"""The pages of the tour in a real browser: what people come for, both themes, nothing for axe-core."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from needs import imported
+from proctor.engine.tour.fill import LATENCIES, Tour, in_progress
+from proctor.io.concurrency import run_sync
+from proctor.store.store import Store
+from proctor.web.share.document import ShareSettings, write_page
+
+sync_api = imported("playwright.sync_api", "browser")
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+FOLDER = Path(str(files("proctor.starter"))) / "tour"
+QUICK = dict.fromkeys(LATENCIES, (0.0, 0.0))
+GRID = "&".join(
+    f"run=tour-{model}-{how}" for model in ("small", "large") for how in ("plain", "strict")
+)
+PAIR = "run=tour-small-plain&run=tour-large-plain"
+PAGES = {
+    "home": "/",
+    "search": "/?q=carrier",
+    "suite": "{suite}",
+    "history": "{suite}/history?case=list-alias",
+    "items": "{suite}/items",
+    "run": "/runs/tour-small-plain",
+    "filtered": "/runs/tour-small-plain?status=failed&where=rate<0.5&sort=value",
+    "case": "/runs/tour-small-plain/cases/list-alias",
+    "unscored": "/runs/tour-small-plain/cases/refund-limit",
+    "error": "/runs/tour-large-strict/cases/refund-limit",
+    "rendered": "/runs/tour-large-plain/cases/index-guide",
+    "formula": "/runs/tour-large-plain/cases/quadratic",
+    "raw": "/runs/tour-large-plain/cases/quadratic?text=raw",
+    "attempts": "/runs/tour-small-plain/cases/list-alias?attempt=all",
+    "diff": "/runs/tour-small-plain/cases/list-alias?attempt=0&against=1",
+    "agent run": "/runs/tour-agent",
+    "agent": "/runs/tour-agent/cases/chart",
+    "failed agent": "/runs/tour-agent/cases/mail",
+    "compare": f"/compare?{PAIR}",
+    "compare four": f"/compare?{GRID}",
+    "compare case": f"/compare?{PAIR}&case=list-alias",
+    "grid": f"/grid?{GRID}",
+    "differences": f"/grid?{GRID}&text=differences",
+    "battle": f"/battles?{PAIR}",
+    "label": "/runs/tour-small-plain/label?criterion=right&author=me",
+    "audit": "/runs/tour-small-plain/audit",
+}
+SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("tour") / "p.db")
+    with Store.open(path) as store:
+        run_sync(Tour(store=store, folder=FOLDER, latencies=QUICK).fill())
+    return path
+
+
+@pytest.fixture(scope="module")
+def suite(place: str) -> str:
+    """Give the address of the suite's page."""
+    with Store.open(place) as store:
+        return f"/suites/{store.runs.get('tour-small-plain').suite_key}"
+
+
+def findings(page: Any, axe: str) -> list[str]:
+    """Return what axe-core has against a page, each with the first place."""
+    page.evaluate(axe)
+    wrong = page.evaluate("axe.run(document)")["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in wrong]
+
+
+@SCHEMES
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_core_finds_nothing(page: Any, suite: str, axe: str, scheme: str, width: int) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    wrong = {}
+    for name, path in PAGES.items():
+        response = page.goto(path.format(suite=suite))
+        assert response.status == 200, name
+        if faults := findings(page, axe):
+            wrong[name] = faults
+        sideways = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not sideways, f"{name} scrolls sideways at {width}"
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("path", ["/runs/none", f"/compare?{PAIR.replace('small-plain', 'agent')}"])
+def test_axe_core_finds_nothing_on_refusals(
+    browser: Any, address: str, axe: str, path: str
+) -> None:
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    assert page.goto(path).status in (400, 404)
+    assert findings(page, axe) == []
+    context.close()
+
+
+@SCHEMES
+def test_failures_are_walked_through_under_a_filter(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/tour-small-plain")
+    page.get_by_role("link", name=re.compile("^Failed")).click()
+    page.locator("input[name=where]").fill("topic == 'rules'")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("where="))
+    names = page.locator("table.cases td.id a").all_inner_texts()
+    assert len(names) >= 3
+    page.locator("table.cases td.id a").first.click()
+    for place, name in enumerate(names, 1):
+        page.wait_for_url(re.compile(f"/cases/{name}"))
+        assert f"{place} of {len(names)}" in page.locator("nav.steps").first.inner_text()
+        # What went wrong is there without a click.
+        assert page.locator(".verdict-card.bad, .verdict-card.none").count() or place
+        page.keyboard.press("j") if place < len(names) else page.keyboard.press("Escape")
+    page.wait_for_url(re.compile(r"/runs/\w+\?.*where="))
+    assert page.evaluate("location.hash.startsWith('#p')")
+
+
+@SCHEMES
+def test_a_comparison_is_swapped(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/")
+    for name in ("tour-large-plain", "tour-small-plain"):
+        page.get_by_label(f"Choose {name}").check()
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url(re.compile("/compare"))
+    first = page.locator(".versus .side").first
+    assert "tour-large-plain" in first.inner_text(), "the older one is the baseline"
+    assert "B is worse than A" in page.locator(".headline").inner_text()
+    page.keyboard.press("s")
+    sync_api.expect(page.locator(".headline")).to_contain_text("B is better than A")
+    assert "tour-small-plain" in page.locator(".versus .side").first.inner_text()
+    page.get_by_role("link", name=re.compile("^Worse")).click()
+    page.wait_for_url(re.compile("kind=worse"))
+    assert page.locator("table.answers tbody tr").count() == 1
+    assert page.locator("table.answers ins").count()
+
+
+@SCHEMES
+def test_twenty_cases_are_labelled_by_keyboard(page: Any, place: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    author = f"reader of {scheme}"
+    page.goto(f"/runs/tour-small-plain/label?criterion=right&author={author}")
+    for number in range(20):
+        with page.expect_navigation():
+            page.keyboard.press("01"[number % 2])
+    with Store.open(place) as store:
+        run = store.runs.get("tour-small-plain")
+        own = [label for label in store.labels.of_run(run.id) if label.author == author]
+    assert len({label.case_id for label in own}) == 20
+    assert sum(label.points or 0 for label in own) == 10
+
+
+@SCHEMES
+def test_a_run_is_watched(browser: Any, tmp_path: Path, axe: str, scheme: str) -> None:
+    from proctor.web.app import make_app
+
+    path = str(tmp_path / "live.db")
+    with in_progress(path, FOLDER, latency=(0.1, 0.2)), _served(make_app(path)) as address:
+        context = browser.new_context(base_url=address, color_scheme=scheme)
+        page = context.new_page()
+        wrong: list[str] = []
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        for _ in range(100):
+            if page.goto("/").status == 200 and page.get_by_text("tour-live-1").count():
+                break
+            page.wait_for_timeout(100)
+        wrong.clear()
+        page.get_by_role("link", name="tour-live-1").first.click()
+        rows = page.locator(".latest li")
+        sync_api.expect(rows.nth(2)).to_be_visible(timeout=30_000)
+        assert "%" in page.locator("[data-show=rate]").inner_text()
+        graded = page.locator("[data-show=graded]")
+        # Cases enter by themselves, without another look at the page.
+        sync_api.expect(graded).not_to_have_text(graded.inner_text(), timeout=30_000)
+        assert findings(page, axe) == []
+        assert wrong == []
+        context.close()
+
+
+def _served(app: Any) -> Any:
+    import socket
+    import threading
+    import time
+    from contextlib import contextmanager
+
+    import uvicorn
+
+    from proctor.web.connections import server_config
+
+    @contextmanager
+    def serving() -> Any:
+        server = uvicorn.Server(server_config(app))
+        listener = socket.create_server(("127.0.0.1", 0))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+    return serving()
+
+
+@SCHEMES
+def test_an_agents_error_is_followed(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/tour-agent")
+    page.get_by_role("link", name="chart", exact=True).click()
+    step = page.locator(".step")
+    sync_api.expect(step).to_contain_text("ValueError")
+    assert "python" in step.locator("h3").inner_text()
+    assert re.search(r"\d (ms|s)", step.locator("h3").inner_text()), "what the step took"
+    page.keyboard.press(",")
+    sync_api.expect(page.locator(".step h3")).to_contain_text("read_file")
+    assert "month,sales" in page.locator(".step").inner_text(), "input and output are one step"
+    page.keyboard.press("n")
+    sync_api.expect(page.locator(".step h3")).to_contain_text("failed")
+    assert page.locator(".outline a.bad").count() == 1
+    assert page.locator(".timeline .bad").count() == 1
+    assert "chart.svg" in page.locator(".files").inner_text()
+    page.goto("/runs/tour-agent/cases/mail")
+    assert "Whose fault: the candidate" in page.locator("main").inner_text()
+
+
+@SCHEMES
+def test_a_shared_file_is_opened_from_disk(
+    browser: Any, place: str, tmp_path: Path, axe: str, scheme: str
+) -> None:
+    file = tmp_path / "shared.html"
+    with Store.open(place) as store, file.open("wb") as out:
+        write_page(store, ["tour-small-plain", "tour-large-plain"], out, ShareSettings())
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda said: wrong.append(said.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith(("file:", "blob:", "data:")) else wrong.append(asked.url)
+        ),
+    )
+    page.goto(file.as_uri())
+    sync_api.expect(page.locator("table.cases tbody a").first).to_be_visible(timeout=30_000)
+    assert findings(page, axe) == []
+    page.locator("table.cases tbody a").first.click()
+    sync_api.expect(page.locator("h1, h2").first).to_be_visible()
+    assert findings(page, axe) == []
+    assert wrong == []
+    context.close()
