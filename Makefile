@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # One more than there are cores, since many tests wait for a moment.
 TESTERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test full check docs bench clean
+.PHONY: demo test full check docs pictures bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/proctor demo
@@ -31,6 +31,11 @@ check: $(VENV)/.dev
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
+
+# Screenshots of README and pages, from `proctor demo --tour`; needs the extra browser and chromium.
+pictures: $(VENV)/.test
+	$(PIP) --editable '.[browser]'
+	$(BIN)/python docs/pictures.py
 
 # Installs inspect-ai, lm-eval and deepeval below .venv-peers; BENCH_LARGE=1 adds a million rows.
 bench: $(VENV)/.peers

@@ -257,7 +257,8 @@ def axe() -> str:
     """Give the source of axe-core, which finds what keeps people from using a page."""
     folders = [Path(one) for one in os.environ.get("NODE_PATH", "").split(os.pathsep) if one]
     folders.append(Path(sys.prefix) / "npm" / "node_modules")
-    for folder in folders:
-        if (source := folder / "axe-core" / "axe.min.js").is_file():
-            return source.read_text(encoding="utf-8")
-    unmet("browser", "axe-core is not installed (npm install --prefix .venv/npm axe-core@4)")
+    sources = [folder / "axe-core" / "axe.min.js" for folder in folders]
+    source = next((one for one in sources if one.is_file()), None)
+    if source is None:
+        unmet("browser", "axe-core is not installed (npm install --prefix .venv/npm axe-core@4)")
+    return source.read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 """A store filled for the tour: something for every page, and nothing made twice."""
 
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def test_a_second_tour_makes_nothing_again(place: str) -> None:
         before = {run.id for run in store.runs.newest()}
         run_sync(Tour(store=store, folder=FOLDER, notice=lines.append, latencies=QUICK).fill())
         assert {run.id for run in store.runs.newest()} == before
-    assert lines and all(line.endswith("is there already") for line in lines)
+    assert lines
+    assert all(line.endswith("is there already") for line in lines)
 
 
 def test_a_run_is_in_progress_until_the_end(tmp_path: Path) -> None:
@@ -70,8 +72,6 @@ def test_a_run_is_in_progress_until_the_end(tmp_path: Path) -> None:
             runs = store.runs.named(f"{LIVE}-1")
             if runs and store.attempts.count(runs[0].id):
                 break
-            import time
-
             time.sleep(0.05)
         assert runs[0].status is RunStatus.RUNNING
     with Store.open(path) as store:

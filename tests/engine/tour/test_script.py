@@ -52,7 +52,7 @@ def test_every_reason_belongs_to_a_statement_of_its_case(script: TourScript) -> 
 
 def test_attempts_prompts_and_earlier_runs_have_answers_of_their_own(script: TourScript) -> None:
     first, second, third = script.answer(user(QUESTION), {"model": "small"})  # type: ignore[misc]
-    assert first.startswith("No.") and second.startswith("Yes") and third.startswith("No,")
+    assert [said.split()[0] for said in (first, second, third)] == ["No.", "Yes,", "No,"]
     before = TourScript.read(FOLDER, "before").answer(user(QUESTION), {"model": "small"})
     assert before == ["Yes: both names refer to the same list object."]
     strict = [{"role": "system", "content": "Be short."}, *user("May I give a refund of 900 euros"

@@ -13,7 +13,7 @@ from proctor.testing.faults import Fault
 from proctor.testing.replies import Answer, Scripted
 
 UNREADABLE = "!"
-"""In the place of a reason: the judge says nothing that can be read; in that of an answer: an error."""
+"""In the place of a reason: a reply that cannot be read; in the place of an answer: an error."""
 _ANSWER = re.compile(
     r"<<answer(?:[ _]?[12])? (\w+)>>\n(.*?)\n<<end of answer(?:[ _]?[12])? \1>>", re.S
 )

@@ -1,1 +1,1 @@
-"""What `proctor demo --tour` fills a store with: a suite, scripted answers and verdicts, an agent."""
+"""The suite, the scripted answers and verdicts, and the agent of `proctor demo --tour`."""

@@ -24,7 +24,7 @@ from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
-from proctor.web.highlight import MOST, compared
+from proctor.web.highlight import MOST, compared, pieces
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
 from proctor.web.pages.case_view import asked_result, case_view
