@@ -155,6 +155,7 @@ def test_a_case_looks_as_on_the_pages_of_a_server(opened: Any) -> None:
 def test_failures_are_walked_through_under_a_filter(opened: Any) -> None:
     opened.goto("one.html#status=failed")
     opened.get_by_role("link", name="c01").click()
+    sync_api.expect(opened.locator("h1")).to_have_text("c01")
     for name in ("c02", "c04", "c05"):
         opened.keyboard.press("j")
         sync_api.expect(opened.locator("h1")).to_have_text(name)
