@@ -19,7 +19,7 @@ from proctor.sandboxes.container_environment import pytest_places, task_image
 ROOT = Path(__file__).parents[2]
 TASKS = ROOT / "tests" / "data" / "harbor"
 ALL = sorted(path.name for path in TASKS.iterdir())
-PACKAGES = ("coreutils", "bash", "grep", "sed", "tar", "gzip", "findutils", "procps")
+PACKAGES = ("coreutils", "bash", "grep", "sed", "tar", "gzip", "findutils", "procps", "util-linux")
 IMAGE = "localhost/debian:12"
 OTHER = "localhost/python:3.13-slim"
 

@@ -53,6 +53,7 @@ OWN = ("proc", "sys", "dev", "proctor", "toolbox", "run", "etc/hosts", "etc/host
 WHEELS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
 """What pytest consists of: Python alone, which works in any image that has some."""
 INSIDE = "/proctor"
+SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib")
 KEEP_ALIVE = ("/bin/sh", "-c", "exec cat >/dev/null")
 """It ends with its input, and so with this process, however that ends."""
 
@@ -133,8 +134,11 @@ class ContainerEnvironment(Environment):
         user = "0:0" if user in ("", "root", "0") else user
         await self._has_user(user)
         argv = [*command.argv]
+        if argv[0].startswith(SYSTEM):  # the image has its own, wherever they lie there
+            argv[0] = os.path.basename(argv[0])
         for path in command.needs:
-            await self._bring(path)
+            if not path.startswith(SYSTEM):
+                await self._bring(path)
         async with doors_opened(self._home / "doors", command.doors) as names:
             if names:
                 pairs = [part for port, name in names.items()
