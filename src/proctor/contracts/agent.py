@@ -57,6 +57,8 @@ class Agent(ABC):
     """Whether it can work inside of an environment, where this machine's folders are not."""
     concurrency: int | None = None
     """How many sessions may be open at a time; none: as many as the run allows."""
+    timeout: float | None = None
+    """How many seconds a turn may take, where it has a limit."""
 
     @property
     @abstractmethod

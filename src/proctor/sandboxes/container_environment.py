@@ -91,10 +91,10 @@ class ContainerEnvironment(Environment):
         while time.monotonic() < end:
             if self._process.returncode is not None:
                 assert self._process.stderr is not None
-                said = (await self._process.stderr.read()).decode("utf-8", "replace")
-                raise ModelError(f"the container cannot be started: {_last_line(said)}")
-            made = await self._engine("inspect", "--format", "{{.State.Running}}", self.name)
-            if made.code == 0 and made.stdout.strip() == "true":
+                output = (await self._process.stderr.read()).decode("utf-8", "replace")
+                raise ModelError(f"the container cannot be started: {_last_line(output)}")
+            state = await self._engine("inspect", "--format", "{{.State.Running}}", self.name)
+            if state.code == 0 and state.stdout.strip() == "true":
                 break
             await asyncio.sleep(0.05)
         workdir = self.needs.workdir

@@ -196,7 +196,7 @@ class Collector:
         once_more: list[Planned] = []
         answered = False
         for wave in self.roster.waves():
-            async with aclosing(self._made(self._to_do(wave, counted))) as finished:
+            async with aclosing(self._attempts(self._to_do(wave, counted))) as finished:
                 async for planned, attempt in finished:
                     if self.roster.cast.agent is not None and _by_provider(attempt):
                         once_more.append(planned)
@@ -205,14 +205,14 @@ class Collector:
                     answered = answered or attempt.status.is_final
                     yield planned, attempt
         if answered:  # where nobody was answered, nobody will be
-            async with aclosing(self._made(once_more)) as finished:
+            async with aclosing(self._attempts(once_more)) as finished:
                 async for pair in finished:
                     yield pair
             return
         for planned in once_more:
             yield planned, self._set_aside[planned.key]
 
-    def _made(self, to_do: Iterable[Planned]) -> AsyncGenerator[tuple[Planned, Attempt], None]:
+    def _attempts(self, to_do: Iterable[Planned]) -> AsyncGenerator[tuple[Planned, Attempt], None]:
         return concurrency_module.map_unordered(to_do, self._make_usable, limit=self.concurrency)
 
     def _to_do(self, roster: AttemptPlan, counted: CollectedCounts) -> Iterator[Planned]:

@@ -341,10 +341,11 @@ async def _carry_out(
             await sandbox.close()
     others = refused_for_others(store, run, ready.models.labels)
     done = with_refused(run, others, earlier, ready.models.refused)
-    if ready.cast.agent is not None:
+    if (agent := ready.cast.agent) is not None:
         from proctor.engine.run.resources import with_resources
 
-        done = with_resources(done, ready)
+        where = ready.settings.sandbox.name if ready.needs_sandbox else None
+        done = with_resources(done, agent, ready.concurrency, where)
     if budget.overdrawn and not refused_calls.any:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))

@@ -3,32 +3,26 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from proctor.contracts.agent import Agent
 from proctor.core.run import RESOURCES, Run
 from proctor.core.suite import Json
 from proctor.io.concurrency import available_cores
-
-if TYPE_CHECKING:
-    from proctor.engine.run.prepare import PreparedRun
 
 MIB = 1024 * 1024
 _STEP = 256
 """Machines of one kind differ by a few MiB, which is no difference."""
 
 
-def with_resources(run: Run, ready: "PreparedRun") -> Run:
-    """Note what the agent of a run had; models and answers on file need nothing of this machine."""
-    agent = ready.cast.agent
-    if agent is None:
-        return run
+def with_resources(run: Run, agent: Agent, at_once: int, sandbox: str | None) -> Run:
+    """Note what the agent of a run had, and how many attempts shared it."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB
     resources: dict[str, Json] = {
         "cores": available_cores(),
         "memory_mb": round(memory / _STEP) * _STEP,
-        "at_once": ready.concurrency,
-        "timeout": getattr(agent, "timeout", None),
-        "sandbox": ready.settings.sandbox.name if ready.needs_sandbox else None,
+        "at_once": at_once,
+        "timeout": agent.timeout,
+        "sandbox": sandbox,
     }
     noted = {name: value for name, value in resources.items() if value is not None}
     return replace(run, settings={**run.settings, RESOURCES: noted})

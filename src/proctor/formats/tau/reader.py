@@ -132,7 +132,9 @@ def _user_tools(source: str) -> tuple[str, ...]:
             continue
         target = node.targets[0]
         if isinstance(target, ast.Name) and target.id == USER_TOOLS:
-            parts = getattr(node.value, "elts", ())
+            parts = (
+                node.value.elts if isinstance(node.value, ast.List | ast.Tuple | ast.Set) else ()
+            )
             return tuple(str(part.value) for part in parts if isinstance(part, ast.Constant))
     return ()
 
