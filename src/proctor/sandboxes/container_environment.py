@@ -358,6 +358,9 @@ def pytest_places() -> tuple[Path, ...]:
             return ()
         origin = Path(spec.origin)
         places.append(origin.parent if spec.submodule_search_locations else origin)
+    site = next(place.parent for place in places if place.name == "pytest")
+    for name in ("pluggy", "pytest"):  # which ask for their own versions
+        places += site.glob(f"{name}-*.dist-info")
     return tuple(places)
 
 
