@@ -177,9 +177,18 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "sandboxes/door.py": ({"subprocess.run"}, INSIDE),
     "sandboxes/container.py": (
+        {"proctor.io.child_processes.probe"},
+        "docker or podman, with an image that the person named",
+    ),
+    "sandboxes/container_environment.py": (
+        {"importlib.util.find_spec", "proctor.io.child_processes.probe",
+         "proctor.io.child_processes.spawn"},
+        "docker or podman, with the image of a task; where the package of a fixed name is",
+    ),
+    "sandboxes/container_engine.py": (
         {"proctor.io.child_processes.find_program", "proctor.io.child_processes.probe",
          "proctor.io.child_processes.tool_environment"},
-        "docker or podman, with an image that the person named",
+        "docker or podman: which of them is here, and the end of a container",
     ),
     "sandboxes/privileges.py": (
         {"proctor.io.child_processes.probe"}, "a shell that does nothing, tried once",

@@ -13,7 +13,8 @@ from needs import IMAGE
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
 from proctor.sandboxes import container
-from proctor.sandboxes.container import Container, find_engine
+from proctor.sandboxes.container import Container
+from proctor.sandboxes.container_engine import find_engine
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 
 PYTHON = (Step(argv=("python3", "main.py")),)

@@ -13,7 +13,7 @@ import pytest
 from agents.test_in_environment import HACKS
 from proctor.core.environment import EnvironmentNeeds
 from proctor.errors import ModelError
-from proctor.sandboxes.container import find_engine
+from proctor.sandboxes.container_engine import find_engine
 from proctor.sandboxes.container_environment import pytest_places, task_image
 
 ROOT = Path(__file__).parents[2]

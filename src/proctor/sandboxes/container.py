@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.program import Limits, Program, Ran
-from proctor.io.child_processes import find_program, probe, tool_environment
+from proctor.io.child_processes import probe
+from proctor.sandboxes.container_engine import (
+    USER_PROCESSES,
+    at_most,
+    engine_environment,
+    find_engine,
+    remove,
+)
 from proctor.sandboxes.supervisor_job import (
     LIMITS_WATCH,
     OWN_MEMORY,
@@ -28,13 +35,6 @@ if TYPE_CHECKING:
 
 WORK, INSIDE = "/sandbox", "/proctor/supervise.py"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-USER_PROCESSES = 4096
-"""Processes of nobody in all containers together; each container has a limit of its own."""
-ENGINES = (
-    "CONTAINERS_*", "CONTAINER_*", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_*", "REGISTRY_AUTH_FILE",
-    "XDG_*", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-)  # fmt: skip
-"""Variables by which docker and podman are told where their daemon, settings and images are."""
 TRIAL_TIME = 300
 """Seconds for the first run, which may fetch the image."""
 
@@ -105,27 +105,6 @@ def command(name: str, limits: Limits) -> list[str]:
     ]
 
 
-def at_most(which: int, limit: int) -> int:
-    """Return a limit that this machine allows."""
-    _, hard = resource.getrlimit(which)
-    return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-
-
-def remove(name: str) -> None:
-    """End a container, if it is still there."""
-    probe([find_engine() or "docker", "rm", "--force", name], env=engine_environment())
-
-
-@cache
-def find_engine() -> str | None:
-    """Return docker's program, or podman's: the first that has something behind it."""
-    engines = [path for name in ("docker", "podman") if (path := find_program(name))]
-    for path in engines:
-        if probe([path, "info"], seconds=30, env=engine_environment()).code == 0:
-            return path
-    return engines[0] if engines else None
-
-
 @cache
 def trial(image: str) -> str:
     """Start Python in the image once; return why that failed, or an empty text."""
@@ -143,8 +122,3 @@ def content_of(image: str) -> str:
     argv = [find_engine() or "docker", "image", "inspect", "--format", "{{.Id}}", image]
     result = probe(argv, seconds=30, env=engine_environment())
     return result.stdout.strip().removeprefix("sha256:")[:12] if result.code == 0 else ""
-
-
-def engine_environment() -> dict[str, str]:
-    """Return what docker and podman may know."""
-    return tool_environment(ENGINES)

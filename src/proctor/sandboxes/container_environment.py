@@ -26,7 +26,7 @@ from proctor.core.program import Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import ModelError
 from proctor.io.child_processes import probe, spawn
-from proctor.sandboxes.container import (
+from proctor.sandboxes.container_engine import (
     USER_PROCESSES,
     at_most,
     engine_environment,
