@@ -103,12 +103,12 @@ def _tool(step: Mapping[str, Json]) -> list[Post]:
             f"unknown field {unknown[0]!r} (a tool has: input, output, seconds, tokens)"
         )
     name = str(step["tool"])
-    given, spent = text_of(step.get("input", "")), _spent(step)
+    tool_input, spent = text_of(step.get("input", "")), _spent(step)
     if "output" not in step:
-        return [Post(message=given, send_from=AGENT, send_to=name, attachments=spent)]
+        return [Post(message=tool_input, send_from=AGENT, send_to=name, attachments=spent)]
     output = text_of(step["output"])
     return [
-        Post(message=given, send_from=AGENT, send_to=name),
+        Post(message=tool_input, send_from=AGENT, send_to=name),
         Post(message=output, send_from=name, send_to=AGENT, attachments=spent),
     ]
 

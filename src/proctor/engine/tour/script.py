@@ -38,10 +38,10 @@ class TourScript:
 
     def answer(self, messages: list[Json], body: Json) -> Scripted:
         """Answer as a candidate: its name is the model's."""
-        asked = str(messages[-1]["content"])
-        case = self._case_of(asked)
-        said = self._said(case, self._role(str(body["model"]), messages))
-        replies = said if isinstance(said, list) else [said]
+        question = str(messages[-1]["content"])
+        case = self._case_of(question)
+        line = self._line(case, self._role(str(body["model"]), messages))
+        replies = line if isinstance(line, list) else [line]
         return [Fault("error", status=400) if one == UNREADABLE else str(one) for one in replies]
 
     def judge(self, messages: list[Json], body: Json) -> Scripted:
@@ -86,7 +86,7 @@ class TourScript:
             return dict(denied.get(author, denied.get(role, {})))
         return {} if role != plain and role in lines else dict(denied.get(plain, {}))
 
-    def _said(self, case: str, role: str) -> Json:
+    def _line(self, case: str, role: str) -> Json:
         lines, plain = self.lines[case], role.partition("_")[0]
         return lines[role] if role in lines else lines[plain]
 
@@ -101,18 +101,18 @@ class TourScript:
         A probe of an audit may have changed some of its words.
         """
         best, most = "large", -1.0
-        for role, said in self.lines[case].items():
+        for role, written in self.lines[case].items():
             if role in ("no", "yes"):
                 continue
-            for place, line in enumerate(said if isinstance(said, list) else [said], 1):
+            for place, line in enumerate(written if isinstance(written, list) else [written], 1):
                 nearness = SequenceMatcher(None, str(line).strip(), answer.strip()).ratio()
                 if nearness > most:
                     best, most = f"{role} {place}" if place > 1 else role, nearness
         return best
 
     def _criterion(self, case: str, text: str) -> str:
-        asked = next(one["criteria"] for one in self.cases if one["id"] == case)
-        return next((str(one["id"]) for one in asked if one.get("judged") == text.strip()), "")
+        criteria = next(one["criteria"] for one in self.cases if one["id"] == case)
+        return next((str(one["id"]) for one in criteria if one.get("judged") == text.strip()), "")
 
     def _case_of(self, text: str) -> str:
         """Return the case whose question stands in a text."""

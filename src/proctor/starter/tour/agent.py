@@ -50,7 +50,7 @@ def _chart() -> dict[str, Any]:
     }
 
 
-def _timed(tool: str, given: Any, work: Any) -> Step:
+def _timed(tool: str, tool_input: Any, work: Any) -> Step:
     """Do something as a tool would, and tell what it took."""
     started = time.monotonic()
     time.sleep(PAUSES.get(tool, 0.02))
@@ -58,7 +58,12 @@ def _timed(tool: str, given: Any, work: Any) -> Step:
         output = work()
     except ValueError as error:
         output = f"Traceback (most recent call last):\nValueError: {error}"
-    return {"tool": tool, "input": given, "output": output, "seconds": time.monotonic() - started}
+    return {
+        "tool": tool,
+        "input": tool_input,
+        "output": output,
+        "seconds": time.monotonic() - started,
+    }
 
 
 def _used(prompt: int, completion: int) -> dict[str, Any]:

@@ -90,10 +90,10 @@ def _steps_of_round(one: ShownRound, attempt: Attempt, most: int | None) -> list
     return steps
 
 
-def _answers(post: ShownPost, asked: ShownPost) -> bool:
+def _answers(post: ShownPost, call: ShownPost) -> bool:
     """Tell whether a post is what a tool returned to the one that called it."""
-    between = (asked.sender, asked.receiver)
-    return (post.receiver, post.sender) == between and USER not in between and not asked.attachments
+    between = (call.sender, call.receiver)
+    return (post.receiver, post.sender) == between and USER not in between and not call.attachments
 
 
 def _step_of_post(
@@ -133,7 +133,7 @@ def _spent(kinds: Mapping[str, str]) -> Mapping[str, Any]:
     for name in (TOOK, "model_usage"):
         try:
             spent = json.loads(kinds.get(name, ""))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(spent, dict):
             parts = [_number(spent.get(f"{part}_tokens")) for part in ("prompt", "completion")]
@@ -184,8 +184,8 @@ def _steps_of_messages(attempt: Attempt, most: int | None) -> list[Laid]:
 
 
 def _step_of_call(call: ToolCall, result: str, turn: int, most: int | None) -> Laid:
-    given = call.arguments
-    arguments = given if isinstance(given, str) else written(given)
+    raw = call.arguments
+    arguments = raw if isinstance(raw, str) else written(raw)
     return _step(max(1, turn), "tool", call.name) | {
         "input": pieces(arguments, most=most),
         "language": "json",
