@@ -87,10 +87,7 @@ def test_limits(
         ("open('/proctor/supervise.py', 'w')", "Read-only file system"),
         ("import socket; socket.create_connection(('192.0.2.1', 9), 2)", "unreachable"),
         ("print(open('/proc/1/environ').read())", "Permission denied"),
-        (
-            "import os; print(os.listdir('/home'))",
-            "No such file",
-        ),
+        ("import os; print(os.listdir('/home'))", "[]\n"),  # the image's, not this machine's
     ],
 )
 def test_what_a_program_sees(code: str, says: str) -> None:

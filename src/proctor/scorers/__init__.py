@@ -52,10 +52,12 @@ if TYPE_CHECKING:  # for type checkers and editors; tests/scorers/test_names.py 
     from proctor.scorers.programs.task_tests import TaskTests as TaskTests
     from proctor.scorers.programs.unit_tests import UnitTests as UnitTests
     from proctor.scorers.retrieval.ranking import Retrieval as Retrieval
+    from proctor.scorers.structured.actions import Actions as Actions
     from proctor.scorers.structured.json_equal import JsonEqual as JsonEqual
     from proctor.scorers.structured.json_scorers import FollowsSchema as FollowsSchema
     from proctor.scorers.structured.json_scorers import IsJson as IsJson
     from proctor.scorers.structured.sql_equal import SqlEqual as SqlEqual
+    from proctor.scorers.structured.state_equal import StateEqual as StateEqual
     from proctor.scorers.structured.tool_calls import ToolCalls as ToolCalls
     from proctor.scorers.structured.xml import Xml as Xml
     from proctor.scorers.text.blanks import Blanks as Blanks
@@ -67,6 +69,7 @@ if TYPE_CHECKING:  # for type checkers and editors; tests/scorers/test_names.py 
     from proctor.scorers.text.keywords import Keywords as Keywords
     from proctor.scorers.text.language import LanguageIs as LanguageIs
     from proctor.scorers.text.refusal import Refuses as Refuses
+    from proctor.scorers.text.says import Says as Says
 
 
 @cache

@@ -49,7 +49,7 @@ QUICK: list[Json] = [
     [{"readability": True, "weight": 0}],
     [{"length": {"max": 2}}, {"refusal": False, "weight": 0.5}],
     [{"language": "en"}, {"xml": True}, {"is_json": True}, {"json_equal": {"value": 4}}],
-    [{"noted": "x"}, {"specificity": True, "weight": 0}],
+    [{"noted": "x"}, {"specificity": True, "weight": 0}, {"says": "four"}],
 ]
 SLOW: list[Json] = [
     [{"matches": "(four|blue)+ "}, {"token_f1": True}],
@@ -67,6 +67,7 @@ ELSEWHERE = {
     "programs": {"eval_code", "python_check", "sql_equal", "task_tests", "unit_tests"},
     "weights": {"bert_score", "bert_similarity", "hedging_language", "similar", "unieval"},
     "results of other tools": {"imported"},
+    "state": {"actions", "state_equal"},
     "structure": {"instructions", "json_schema", "retrieval", "tool_calls"},
     "what an attempt took": {"cost", "latency"},
 }

@@ -62,6 +62,7 @@ class Rests:
 HANDLER = {"module": "own", "func": "check", "source": CODE}
 MATHS = ("math-verify", "sympy", "latex2sympy2-extended")
 SCORERS: dict[str, Rests] = {
+    "actions": Rests({"actions": ["x"]}, notes=True),
     "answer_relevance": Rests(prompts=("rag_claims", "rag_on_question"), context=True),
     "bert_score": Rests(packages=TORCH, encoder="model", files=("idf", "baseline")),
     "bert_similarity": Rests(packages=TORCH, encoder="model"),
@@ -128,10 +129,12 @@ SCORERS: dict[str, Rests] = {
         {"criterion": "c", "compat": "original"},
         prompts=("judge_rubric", "judge_passages"), apart=True, context=True,
     ),
+    "says": Rests({"texts": "x"}),
     "scoring_point": Rests({"statement": "s"}, prompts=("point_round",), notes=True),
     "similar": Rests(packages=TORCH, encoder="model"),
     "specificity": Rests(packages=("wordfreq",)),
     "sql_equal": Rests({"query": "select 1"}, sandbox=True),
+    "state_equal": Rests({"actions": ["x"]}, sandbox=True, notes=True),
     "summary_quality": Rests(prompts=("bench_summary",)),
     "command_ran": Rests({"command": "x"}, notes=True),
     "files_changed": Rests({"files": "a.py"}, notes=True),
