@@ -44,5 +44,8 @@ def test_whoever_calls_a_function_is_told_of_its_parameters() -> None:
     one = proctor.evaluate([("a", "b")], lambda question: "b")
     other = proctor.evaluate([("a", "b")], lambda question: "b", criteria={"contains": "b"})
     with pytest.raises(ProctorError, match=r"cannot be compared.*or force=True"):
-        proctor.compare(one, other)
+        proctor.compare(one, other, force=False)
+    with pytest.warns(UserWarning, match="not alike: other question, criteria or weight") as told:
+        assert proctor.compare(one, other).warnings
+    assert told[0].filename == __file__
     assert proctor.compare(one, other, force=True).difference == 0

@@ -1,5 +1,6 @@
 """``compare``: which of several runs is better, and how sure that is."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -200,13 +201,16 @@ def compare(  # noqa: PLR0913 - the options of the command
     interval: Literal["t", "bootstrap"] = "t",
     margin: float | None = None,
     sequential: bool = False,
-    force: bool = False,
+    force: bool | None = None,
     store: str | Path | StorePlace | None = None,
 ) -> ComparedRuns:
     """Tell whether the second run is better than the first, case by case, with its uncertainty.
 
     Runs are results of ``evaluate``, or names and ids of stored runs. The options are those of
     ``proctor compare``; ``margin`` is a negligible difference in points of 100.
+
+    Runs that were scored differently are compared with a warning; ``force=False`` refuses them, and
+    ``force=True`` says nothing.
     """
     named = [one for run in runs for one in (run if isinstance(run, Runs) else (run,))]
     place = _common_store(named, store)
@@ -216,7 +220,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         method=interval,
         margin=None if margin is None else margin / 100,
         sequential=sequential,
-        force=force,
+        force=force is not False,
     )
     references = [run.id if isinstance(run, RunResult) else run for run in named]
     with place.opened(create=False) as opened:
@@ -229,6 +233,9 @@ def compare(  # noqa: PLR0913 - the options of the command
             for contrast in compared.contrasts
         )
         results = tuple(engine.gate_results(settings.gates, compared))
+    if force is None and compared.overruled:
+        words = f"these runs are not alike: {'; '.join(compared.overruled)}"
+        warnings.warn(words, UserWarning, stacklevel=3)
     return ComparedRuns(compared=compared, pairs=pairs, gates=results)
 
 

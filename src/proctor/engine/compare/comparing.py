@@ -91,6 +91,7 @@ def compare(
         sides=tuple(sides),
         contrasts=tuple(together),
         warnings=(*refused, *warnings, *map(_early_warning, early)),
+        overruled=tuple(refused),
     )
 
 

@@ -89,6 +89,8 @@ class Compared:
     contrasts: tuple[Contrast, ...]
     """Each two runs once, in the order in which they were named."""
     warnings: tuple[str, ...] = ()
+    overruled: tuple[str, ...] = ()
+    """Those of the warnings for which runs are not compared unless it is forced."""
 
     @property
     def complete(self) -> bool:
