@@ -43,7 +43,9 @@ def test_the_code_of_the_design() -> None:
     assert run.save("run.html").read_bytes().startswith(b"<!doctype html>")
     other = proctor.evaluate(QUIZ, lambda question: "London", criteria=[Contains("Paris")])
     with pytest.warns(UserWarning, match="other question, criteria or weight"):
-        assert proctor.compare(run, other).sentence.startswith("cases-lambda and cases-answer cannot be told")
+        assert proctor.compare(run, other).sentence.startswith(
+            "cases-lambda and cases-answer cannot be told"
+        )
 
 
 class Bot:
