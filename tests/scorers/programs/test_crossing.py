@@ -202,7 +202,7 @@ def test_arrays_and_tables_come_back() -> None:
     grouped = frame.groupby(["a", "b"], dropna=False).sum(numeric_only=True)
     pandas.testing.assert_frame_equal(read(written(grouped)), grouped)
     pandas.testing.assert_series_equal(read(written(frame["b"])), frame["b"])
-    for value in (pandas.Timestamp("2020"), pandas.Timedelta("1D"), pandas.NaT, pandas.NA):
+    for value in (pandas.Timestamp("2020"), pandas.Timedelta(1, "D"), pandas.NaT, pandas.NA):
         made = read(written(value))
         assert made is value or made == value
     with pytest.raises(crossing.CannotCross):
