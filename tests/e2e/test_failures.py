@@ -35,6 +35,7 @@ def agents(cli: Any) -> Path:
 def test_an_agent_that_raises_in_every_attempt_is_no_rate_of_0(
     cli: Any, agents: Path, inside: str
 ) -> None:
+    cli.env.pop("COLUMNS", None)
     args = ("--agent", "python:my_agent:broken", "--agent-option", f"in_process={inside}")
     done = cli("run", "suite.yaml", *args, code=3)
     first = done.stdout.splitlines()[0]

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from proctor.core.exchange import Reply, Request
+from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Message, Spec
 from proctor.engine.models import batching
@@ -54,8 +55,11 @@ class Batched:
         self.model = BatchedModel(self.client, log, budget or Budget(), queue=self.queue)
 
     async def replies(self, *texts: str) -> list[Reply | BaseException]:
+        return await self.replies_to(*map(ask, texts))
+
+    async def replies_to(self, *requests: Request) -> list[Reply | BaseException]:
         try:
-            waiting = [asyncio.ensure_future(self.model.reply(ask(text))) for text in texts]
+            waiting = [asyncio.ensure_future(self.model.reply(one)) for one in requests]
             await asyncio.wait(waiting)
             return [one.exception() or one.result() for one in waiting]
         finally:
@@ -211,6 +215,27 @@ def test_what_a_provider_refuses_and_what_fails_in_a_job(store: Store) -> None:
         first, second = asyncio.run(made.replies("c", "d"))
     assert isinstance(first, Reply)
     assert "no jobs here" in str(second)
+    assert store.batches.pending() == 0
+
+
+@each
+def test_calls_that_a_job_refuses_are_asked_otherwise(store: Store, provider: str) -> None:
+    field = "stop" if provider == "openai" else "stop_sequences"
+
+    def script(messages: list[Any], body: Any) -> Any:
+        return str(messages[-1]["content"])[::-1]
+
+    with FakeServer(script, refuses=(field,)) as server:
+        made = Batched(store, server, provider)
+
+        stopped = Sampling(stop=("!",))
+        requests = [ask("ab"), *(replace(ask(f"{n}x"), sampling=stopped) for n in range(4))]
+        replies = asyncio.run(made.replies_to(*requests))
+        assert texts_of(replies) == ["ba", "x0", "x1", "x2", "x3"]
+        jobs = [list(job.requests.values()) for job in server.batches.jobs]
+    # All four were refused in the first job; one was made by itself, and three are in the second.
+    assert [len(job) for job in jobs] == [4, 3]
+    assert not any(field in body for body in jobs[1])
     assert store.batches.pending() == 0
 
 

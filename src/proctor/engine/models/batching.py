@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from proctor.contracts.batch_model import BatchModel, WrittenCall
 from proctor.contracts.model import Price
 from proctor.contracts.redacted import redact_reply
-from proctor.core.exchange import Request
+from proctor.core.exchange import Reply, Request
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Json
 from proctor.engine.models.budget import PricedRequest
@@ -30,6 +30,8 @@ AT_ONCE = 10_000
 """How many attempts are under way at once, where their calls wait for jobs."""
 LONGEST_JOB = 26 * 3600.0
 """Seconds that an attempt may take whose calls wait for jobs."""
+REFUSALS = (400, 422, 501)
+"""Statuses of a call that the server may take in another form."""
 
 
 @dataclass
@@ -39,6 +41,8 @@ class _Gathered:
     key: str
     request: Request
     request_json: Json
+    again: bool = False
+    """Whether it was refused in an earlier job."""
 
 
 @dataclass(eq=False)
@@ -62,6 +66,8 @@ class BatchQueue:
     _probing: int = 0
     _timer: asyncio.TimerHandle | None = None
     _locked: bool = False
+    _handed_in: dict[str, _Gathered] = field(default_factory=dict)
+    """Calls of this process that are in jobs for the first time."""
 
     @property
     def _lock(self) -> str:
@@ -105,9 +111,7 @@ class BatchQueue:
         self._probing += 1
         try:
             reply = await self.model.reply(call.request)
-            return await self.log.keep_reply(
-                call.key, self.model.label, call.request_json, redact_reply(reply)
-            )
+            return await self._kept(call.key, call.request_json, reply)
         finally:
             self._probing -= 1
             future.set_result(None)
@@ -126,6 +130,7 @@ class BatchQueue:
         if self._probing:
             return
         calls, self._gathered = self._gathered, []
+        self._handed_in |= {call.key: call for call in calls if not call.again}
         for path, part in self._parts(calls):
             self._begin(self._job(path, part))
 
@@ -240,19 +245,41 @@ class BatchQueue:
         by_name = {f"{row.id}-{number}": call for number, call in enumerate(calls)}
         rungs = {name: str(call.written.get("rung") or "") for name, call in by_name.items()}
         replies = await self.model.job_replies(row.remote, rungs)
+        refused: list[_Gathered] = []
         for name, outcome in replies.items():
             call = by_name[name]
+            first_try = self._handed_in.pop(call.key, None)
             if isinstance(outcome, ModelError):
-                self._fail([call.key], outcome)
+                if first_try is not None and outcome.status in REFUSALS:
+                    refused.append(replace(first_try, again=True))
+                else:
+                    self._fail([call.key], outcome)
                 continue
             reply = replace(outcome, refused=call.written.get("refused") or {})
-            stored = await self.log.keep_reply(
-                call.key, self.model.label, call.request, redact_reply(reply)
-            )
-            future = self._futures.pop(call.key, None)
-            if future is not None and not future.done():
-                future.set_result(stored)
+            self._answer(call.key, await self._kept(call.key, call.request, reply))
         self.store.batches.remove(row.id)
+        if refused:
+            await self._ask_otherwise(refused)
+
+    async def _ask_otherwise(self, calls: Sequence[_Gathered]) -> None:
+        """Make one of the refused calls by itself, to learn why, and hand in the others again."""
+        first, *others = calls
+        try:
+            reply = await self.model.reply(first.request)
+            self._answer(first.key, await self._kept(first.key, first.request_json, reply))
+        except ModelError as error:
+            self._fail([first.key], error)
+        self._gathered += others
+        if others:
+            self._expect_more()
+
+    async def _kept(self, key: str, request_json: Json, reply: Reply) -> CachedCall:
+        return await self.log.keep_reply(key, self.model.label, request_json, redact_reply(reply))
+
+    def _answer(self, key: str, stored: CachedCall) -> None:
+        future = self._futures.pop(key, None)
+        if future is not None and not future.done():
+            future.set_result(stored)
 
     async def _ended(self, remote: str) -> None:
         wait, told, last = FIRST_POLL, time.monotonic(), -1
