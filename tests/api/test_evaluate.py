@@ -359,6 +359,7 @@ def test_gates_and_filters() -> None:
         ("max_unscored", "some", "max_unscored is a share"),
         ("sandbox", "vm", "there is no sandbox 'vm'"),
         ("columns", {"frage": "ask"}, "columns= names keys of mappings"),
+        ("columns", "ask=frage", "is a mapping from columns to keys of cases"),
         ("strict", True, "fix: dialect_option={'strict': …}"),
         ("scoring_method", "rouge", "fix: dialect_option={'scoring_method': …}"),
         ("junit", "run.xml", "fix: run.save('run.xml')"),

@@ -120,6 +120,18 @@ cases:
     assert "exam.yaml:3:" in wrong.stderr
 
 
+def test_columns_are_a_mapping_or_a_text(small: Any) -> None:
+    (small.folder / "fragen.csv").write_text("Frage;Antwort;Kennung\n1 + 1?;2;eins\n")
+    (small.folder / "antworten.jsonl").write_text('{"case": "eins", "output": "2"}\n')
+    for columns in ("{id: Kennung, ask: Frage, reference: Antwort}",
+                    "id=Kennung,ask=Frage,reference=Antwort"):  # fmt: skip
+        text = f"suite: fragen.csv\nanswers: antworten.jsonl\ncolumns: {columns}\n"
+        (small.folder / "exam.yaml").write_text(text)
+        assert fits(read_yaml(small.folder / "exam.yaml").data, run_file_schema())
+        done = small.here("run", "exam.yaml", "--json")
+        assert json.loads(done.stdout)["totals"]["rate"] == 1.0, done.stderr
+
+
 def test_keys_of_the_environment_do_not_go_where_a_file_says(small: Any) -> None:
     small.env["OPENAI_API_KEY"] = "k-456"
     with FakeServer("one", key="k-456") as server:

@@ -54,6 +54,11 @@ def reading_of(
     columns: Mapping[str, str] | None = None,
 ) -> Reading:
     """Read cases in memory, or raise a SuiteError with every problem."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise UsageError(
+            f"columns= is a mapping from columns to keys of cases, not {columns!r:.80}"
+            " (fix: columns={'frage': 'ask', 'antwort': 'reference'})"
+        )
     if isinstance(cases, Suite):
         return _of_suite(cases, criteria)
     if isinstance(cases, Case):

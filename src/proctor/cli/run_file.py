@@ -353,6 +353,11 @@ class RunFile:
                 self._error(loc, f"{loc[-1]!r} is true or false")
             self.values[param.name] = bool(value)
         else:
+            if param.name == "columns" and isinstance(value, dict):
+                self.values[param.name] = ",".join(
+                    f"{name}={_plain(part)}" for name, part in value.items()
+                )
+                return
             self.values[param.name] = self._converted(loc, param, value)
 
     def _converted(self, loc: "Loc", param: click.Option, value: Json) -> Any:
@@ -503,6 +508,8 @@ def _option_schema(param: click.Option) -> dict[str, Json]:
         schema = {"anyOf": [schema, {"type": "array", "items": schema}]}
         if param.name in ("prices", "headers", "agent_options"):
             schema["anyOf"].append({"type": "object"})
+    elif param.name == "columns":
+        schema = {"type": ["string", "object"]}
     return {**schema, "description": param.help or ""}
 
 

@@ -67,6 +67,21 @@ def test_columns_and_rows_compare_alike(
             assert one_end.difference == pytest.approx(other_end.difference, abs=1e-12)
 
 
+def test_between_right_and_wrong_is_neither(
+    store: Store, put: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("old", {"a": 1.0, "b": 1.0, "c": 0.25, "d": 0.0, "e": 0.0})
+    put("new", {"a": 0.25, "b": 0.0, "c": 1.0, "d": 1.0, "e": 0.0})
+    for in_columns in (False, True):
+        if in_columns:
+            monkeypatch.setattr(
+                Pairs, "columns", lambda self, one, two: as_columns(store, self, one, two)
+            )
+        (contrast,) = compare(store, ["old", "new"]).contrasts
+        flips = contrast.flips
+        assert (flips.to_right, flips.to_wrong, flips.both_wrong, flips.graded) == (1, 1, 1, True)
+
+
 def test_a_mask_chooses_the_pairs(store: Store, put: Callable[..., Run]) -> None:
     first = put("old", {"a": 0.0, "b": 1.0, "c": 0.0})
     second = put("new", {"a": 1.0, "b": 1.0, "c": "error"})

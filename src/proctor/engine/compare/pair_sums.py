@@ -47,7 +47,7 @@ class _PairSums:
             self.both_right += count * (kind == "both_right")
             self.both_partly += count * (kind == "both_partly")
             self.both_wrong += count * (kind == "both_wrong")
-        elif right[0] != right[1]:
+        elif right[0] != right[1] and min(values.shares) <= NEAR:
             self.to_right += count * right[1]
             self.to_wrong += count * right[0]
         else:
@@ -190,7 +190,7 @@ class _Columns:
         one, two = (_shares(run["value"], run["full"]) for run in (self.first, self.second))
         seen = valued & weighty
         self._add(sums.seen.pairs, one, two, weights, seen)
-        self._count_flips(sums, seen, two - one, np.maximum(one, two))
+        self._count_flips(sums, seen, one, two)
         low, high, low_2, high_2 = (
             np.nan_to_num(_shares(np.nan_to_num(run[name]), run["full"]))
             for run in (self.first, self.second)
@@ -216,23 +216,22 @@ class _Columns:
             return None
         return ["" if code < 0 else names[code] for code in codes[chosen].tolist()]
 
-    def _count_flips(
-        self, sums: PairedRowSums, seen: "Array", difference: "Array", larger: "Array"
-    ) -> None:
+    def _count_flips(self, sums: PairedRowSums, seen: "Array", one: "Array", two: "Array") -> None:
         import numpy as np
 
-        flips = sums.seen
+        flips, larger = sums.seen, np.maximum(one, two)
         right, right_2 = (run["value"] >= run["full"] - NEAR for run in (self.first, self.second))
-        moved = seen & (np.abs(difference) > NEAR)
+        moved = seen & (np.abs(two - one) > NEAR)
         same = seen & ~moved
         both_right = same & right & right_2
         both_wrong = same & ~both_right & (larger <= NEAR)
         flips.both_right += int(both_right.sum())
         flips.both_wrong += int(both_wrong.sum())
         flips.both_partly += int((same & ~both_right & ~both_wrong).sum())
-        flips.to_right += int((moved & right_2 & ~right).sum())
-        flips.to_wrong += int((moved & right & ~right_2).sum())
-        flips.graded = flips.graded or bool((moved & (right == right_2)).any())
+        flipped = moved & (right != right_2) & (np.minimum(one, two) <= NEAR)
+        flips.to_right += int((flipped & right_2).sum())
+        flips.to_wrong += int((flipped & right).sum())
+        flips.graded = flips.graded or bool((moved & ~flipped).any())
 
 
 def _shares(value: "Array", full: "Array") -> "Array":

@@ -5,7 +5,7 @@ themselves. Regular expressions in a schema may run away, so such schemas are fo
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date, datetime, time
 from functools import lru_cache
 from typing import Any
@@ -14,11 +14,46 @@ from urllib.parse import urlsplit
 from proctor.core.suite import Json
 from proctor.core.tool_calls import is_list
 from proctor.io import json_bytes
+from proctor.suggestions import closest, did_you_mean
 
 MOST_ERRORS = 20
 _RUNAWAY = frozenset({"pattern", "patternProperties", "$ref", "$dynamicRef", "$recursiveRef"})
 """What may take long on little: patterns, and parts that lead to each other."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_ANNOTATIONS = frozenset(
+    {
+        "$schema",
+        "$id",
+        "$anchor",
+        "$dynamicAnchor",
+        "$recursiveAnchor",
+        "$vocabulary",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "example",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "nullable",
+        "discriminator",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+        "then",
+        "else",
+        "id",
+        "name",
+        "strict",
+    }
+)
+"""Keywords that the validator has no function for."""
+_MISSPELT = 0.8
+"""How like a keyword a key is that was probably meant as one."""
 _HOST = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 _OFFSET = re.compile(r"[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)\Z")
 _DURATION = re.compile(
@@ -50,6 +85,22 @@ def schema_problems(schema: Mapping[str, Json]) -> Iterator[str]:
         yield f"the schema is not valid{f' at {where}' if where else ''}: {error.message[:300]}"
     except RecursionError:
         yield "the schema is nested too deep"
+    else:
+        yield from _unknown_keywords(schema, {*kind.VALIDATORS, *_ANNOTATIONS})
+
+
+def _unknown_keywords(schema: Mapping[str, Json], keywords: Collection[str]) -> Iterator[str]:
+    """Yield what is no keyword of a schema and decides what it demands: it would demand nothing."""
+    unknown = [str(key) for key in schema if key not in keywords]
+    for key in unknown:
+        if near := closest(key, keywords, cutoff=_MISSPELT):
+            yield f"{key!r} is no keyword of JSON Schema; {did_you_mean(near)}"
+            return
+    if unknown and len(unknown) == len(schema):
+        yield (
+            f"the schema has no keyword of JSON Schema, only {unknown[0]!r} (fix: write the schema"
+            " here; one in a file is named by the case, as response_format: {file: schema.json})"
+        )
 
 
 def can_run_away(schema: Mapping[str, Json]) -> bool:
