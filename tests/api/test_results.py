@@ -188,3 +188,10 @@ def test_a_notebook_shows_whole_sentences(run: RunResult) -> None:
     )
     compared = proctor.compare(run, other, force=True)
     assert compared.sentence[-40:] in compared._repr_html_().replace("&lt;", "<")
+
+
+def test_scores_come_in_the_order_of_the_criteria() -> None:
+    criteria = [{"matches": "^b"}, {"contains": "b"}, {"exact_match": True}, {"number": 1}]
+    run = proctor.evaluate([("a", "b")], lambda question: "b", criteria=criteria)
+    for again in (run, proctor.Store().run(run.name)):
+        assert list(again.cases[0].scores) == ["matches", "contains", "exact_match", "number"]

@@ -124,7 +124,7 @@ def test_there_are_pages_to_run() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(4)
 def test_the_blocks_of_a_page_work_in_their_order(
     page: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:

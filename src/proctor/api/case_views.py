@@ -51,8 +51,10 @@ class AttemptView:
 
     @property
     def scores(self) -> Mapping[str, Score]:
-        """Return the score of each criterion, by its id."""
-        return self.result.scores
+        """Return the score of each criterion by its id, in the order of the criteria."""
+        scores = self.result.scores
+        ids = [one.id for one in self.case.criteria if one.id in scores]
+        return {key: scores[key] for key in dict.fromkeys((*ids, *scores))}
 
     @property
     def cause(self) -> str:
@@ -160,7 +162,7 @@ class CaseView:
     @property
     def scores(self) -> Mapping[str, Score]:
         """Return the scores of the first attempt, by criterion."""
-        return self.result.attempts[0].scores if self.result.attempts else {}
+        return self.attempts[0].scores if self.result.attempts else {}
 
     @property
     def error(self) -> str:
