@@ -29,9 +29,9 @@ def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json:
     """Import runs that `proctor export` wrote as .jsonl, or results of another tool.
 
     Read are logs of Inspect (.eval, .json), samples of lm-evaluation-harness (the folder, or one
-    samples_*.jsonl), results of promptfoo (.json) and folders of Arthur Bench. Imported runs can be
-    shown and compared, but are never reused for your own runs. A run whose name is taken gets
-    another one.
+    samples_*.jsonl), results of promptfoo (.json), finished jobs of Harbor (the folder), traces of
+    OpenTelemetry (.json, .jsonl) and folders of Arthur Bench. Imported runs can be shown and
+    compared, but are never reused for your own runs. A run whose name is taken gets another one.
 
     \b
     Example:

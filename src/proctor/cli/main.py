@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "view": ("proctor.cli.view:view", "Show suites, runs and cases as pages in a browser."),
     "convert": ("proctor.cli.convert:convert", "Rewrite a suite of any format as a native one."),
     "export": ("proctor.cli.export:export", "Write runs to a file: a page, .jsonl or .parquet."),
-    "import": ("proctor.cli.import_:import_", "Import exported runs, or Arthur Bench's folders."),
+    "import": ("proctor.cli.import_:import_", "Import exported runs, or results of other tools."),
     "store": ("proctor.cli.store:store_", "Show a store's size, prune it, copy it, write its key."),
     "delete": ("proctor.cli.delete:delete", "Delete a run from the store."),
     "init": ("proctor.cli.init:init", "Create a small suite to start from."),
