@@ -1,4 +1,8 @@
-"""Options that several commands share: in groups by purpose, and as settings."""
+"""Options that several commands share: in groups by purpose, and as settings.
+
+It has more than 600 lines because it is a list, an entry for each option of ``run``, which ``plan``
+and run files take as well.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
