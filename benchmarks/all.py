@@ -63,7 +63,7 @@ PARTS = (
     Part("model_throughput", "", "--cases 40 --inspect-cases 20 --rounds 1"),
     Part("million_rows", "--rows 10000", "--rows 200"),
     Part("million_rows", "--rows 100000", "--rows 400", "--rows 1000000"),
-    Part("live_viewers", "--cases 600", "--cases 20 --rounds 1"),
+    Part("live_viewers", "--cases 600", "--cases 300 --rounds 1"),
     Part("store_pages", "10000 100000 --rounds 10", "200 --rounds 2", "1000000 --rounds 10"),
     Part("bulk_driver", "", "--parts 2"),
     Part("ray_scaling", "--cases 4000", "--cases 60", "--cases 20000", needs=("ray",)),

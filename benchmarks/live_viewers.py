@@ -136,9 +136,11 @@ def main() -> int:
             rows.append(alone(f"a run with {readers} readers, processor time", median, "s", note))
             seconds = statistics.median(took[readers])
             rows.append(alone(f"a run with {readers} readers, duration", seconds, "s", note))
-        print(
-            f"{len(answers)} answers to readers, median {1000 * statistics.median(answers):.0f} ms"
-        )
+        if answers:
+            middle = 1000 * statistics.median(answers)
+            print(f"{len(answers)} answers to readers, median {middle:.0f} ms")
+        else:
+            print("the runs were over before anybody read them: take more cases")
     return 0
 
 
