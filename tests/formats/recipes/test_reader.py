@@ -282,4 +282,8 @@ def test_a_data_set_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(hub, "snapshot_download", lambda *_, **__: str(folder))
     reading = Recipes().read(path_of("gsm8k"))
     assert reading.suite.version == "a" * 12
-    assert "pins no revision" in reading.warnings[0].message
+    assert reading.warnings == ()
+    text = re.sub(r" revision: \w+,", "", path_of("gsm8k").read_text(encoding="utf-8"))
+    (tmp_path / "gsm8k.yaml").write_text(text, encoding="utf-8")
+    unpinned = Recipes().read(tmp_path / "gsm8k.yaml")
+    assert "pins no revision" in unpinned.warnings[0].message
