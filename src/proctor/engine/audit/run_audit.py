@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -31,16 +30,15 @@ from proctor.engine.battle.prompt import Asking, BattleMarks
 from proctor.engine.labels.agreement import agreement, latest
 from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
 from proctor.engine.labels.labelling_order import RandomCases
+from proctor.engine.models.ask_judges import JudgeQuestions
 from proctor.engine.models.call_scope import CallScope, scored_on_replies
-from proctor.engine.models.network_guard import offline
-from proctor.engine.models.roles import Models, cold, judge_of
+from proctor.engine.models.roles import Models
 from proctor.engine.plan.estimate import Estimate, mean_price
 from proctor.engine.run.evaluate import RunProgress
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
 from proctor.engine.run.totals import usage_from
-from proctor.errors import JudgeError, MissingResource, ModelError, PluginError, UsageError
-from proctor.io import concurrency
+from proctor.errors import JudgeError, ModelError, PluginError, UsageError
 from proctor.stats import judge_audit as statistics
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
@@ -177,17 +175,13 @@ class Audit:
     _notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if not self.panel.judges:
-            raise MissingResource("an audit needs a judge (fix: add --judge M)")
-        self.panel = replace(self.panel, judges=tuple(cold(one) for one in self.panel.judges))
+        self._questions = JudgeQuestions(
+            self.store, self.panel, self.calls, self.notice, "an audit"
+        )
+        self.panel = self._questions.panel
         self.header = self.store.suites.header(self.run.suite_key)
         self.scorers = Scorers(language=self.header.language)
         self._pick()
-
-    @property
-    def judge_name(self) -> str:
-        """Return the judge's short name."""
-        return ",".join(short_name(choice.spec) for choice in self.panel.judges)
 
     @property
     def own_name(self) -> str:
@@ -231,19 +225,13 @@ class Audit:
                 f"no score of the run {self.run.name!r} was given by a judge that can be asked"
                 " again, and there are no two answers to compare"
             )
-        models = Models(self.store, self.calls, self.notice)
-        with offline(self.calls.offline):
-            try:
-                opened = [models.open(choice, "judge") for choice in self.panel.judges]
-                judge = judge_of(self.panel, opened)
-                assert judge is not None
-                for model in opened:
-                    await models.check(model)
-                await self._ask_all(judge, models)
-            finally:
-                await models.close()
-        if models.budget.refused:
-            self.stopped = models.budget.words
+        tasks = list(self._tasks())
+
+        def tell(number: int) -> None:
+            failed, total = self._unread, len(tasks)
+            self.progress(RunProgress(phase="audit", done=number, total=total, failed=failed))
+
+        self.stopped = await self._questions.ask_all(tasks, self._ask, tell)
         audit = self._summed()
         document = plain(audit)
         self.store.audits.save(self.run.id, audit.judge, audit.created, document)
@@ -334,26 +322,12 @@ class Audit:
                 yield _Task(place, "own first", pair=True)
                 yield _Task(place, "own second", pair=True)
 
-    async def _ask_all(self, judge: Judge, models: Models) -> None:
-        tasks = list(self._tasks())
-        asking = Asking(language=self.header.language, marks=models.marks)
-
-        async def work(task: _Task) -> None:
-            if models.budget.refused:
-                return
-            if task.pair:
-                await self._compare(task, judge, asking)
-            else:
-                await self._rule(task, judge, models)
-
-        limit = self.calls.concurrency
-        async with aclosing(concurrency.map_unordered(tasks, work, limit=limit)) as done:
-            number = 0
-            async for _ in done:
-                number += 1
-                self.progress(
-                    RunProgress(phase="audit", done=number, total=len(tasks), failed=self._unread)
-                )
+    async def _ask(self, task: _Task, judge: Judge, models: Models) -> None:
+        if task.pair:
+            asking = Asking(language=self.header.language, marks=models.marks)
+            await self._compare(task, judge, asking)
+        else:
+            await self._rule(task, judge, models)
 
     async def _rule(self, task: _Task, judge: Judge, models: Models) -> None:
         judged = self._judged[task.place]
@@ -422,7 +396,7 @@ class Audit:
         ]
         weights += [[]] * (self._cases - len(groups))
         return JudgeAudit(
-            judge=self.judge_name,
+            judge=self._questions.judge_name,
             seed=self.settings.seed,
             cases=self._cases,
             answers=len(self._judged),

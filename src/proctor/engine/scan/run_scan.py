@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -19,13 +18,12 @@ from proctor.core.scan import KINDS, UNEARNED, ScanMark, ScanOfKind
 from proctor.core.suite import Case, Message
 from proctor.core.tool_calls import said_and_called
 from proctor.engine.labels.labelling_order import RandomCases
-from proctor.engine.models.network_guard import offline
-from proctor.engine.models.roles import Models, cold, judge_of
+from proctor.engine.models.ask_judges import JudgeQuestions
+from proctor.engine.models.roles import Models
 from proctor.engine.run.evaluate import RunProgress
-from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
+from proctor.engine.run.settings import CallSettings, JudgeSettings
 from proctor.engine.run.stored_view import case_of
-from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError, UsageError
-from proctor.io import concurrency
+from proctor.errors import BudgetError, JudgeError, ModelError, UsageError
 from proctor.judging import prompts
 from proctor.store.store import Store
 
@@ -94,15 +92,8 @@ class Scan:
     _marks: dict[tuple[str, str, int], ScanMark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.panel.judges:
-            raise MissingResource("a scan needs a judge (fix: add --judge M)")
-        self.panel = replace(self.panel, judges=tuple(cold(one) for one in self.panel.judges))
+        self._questions = JudgeQuestions(self.store, self.panel, self.calls, self.notice, "a scan")
         self._tasks = list(self._picked())
-
-    @property
-    def judge_name(self) -> str:
-        """Return the judge's short name."""
-        return ",".join(short_name(choice.spec) for choice in self.panel.judges)
 
     @property
     def questions(self) -> int:
@@ -121,25 +112,15 @@ class Scan:
                 f"there is nothing to look at: no attempt of the run {self.view.run.name!r} has a"
                 " transcript and a score that these kinds are about (--everywhere looks at all)"
             )
-        models = Models(self.store, self.calls, self.notice)
-        with offline(self.calls.offline):
-            try:
-                opened = [models.open(choice, "judge") for choice in self.panel.judges]
-                judge = judge_of(self.panel, opened)
-                assert judge is not None
-                for model in opened:
-                    await models.check(model)
-                await self._ask_all(judge, models)
-            finally:
-                await models.close()
-        if models.budget.refused:
-            self.stopped = models.budget.words
+        self.stopped = await self._questions.ask_all(self._tasks, self._ask, self._tell)
+        if self.stopped:
             return
+        judge_name = self._questions.judge_name
         created = time.time()
         for kind in self.settings.kinds:
             marks = tuple(mark for (of, *_), mark in self._marks.items() if of == kind)
-            scan = ScanOfKind(kind=kind, judge=self.judge_name, marks=marks, created=created)
-            self.store.scans.save(self.view.run.id, kind, self.judge_name, created, plain(scan))
+            scan = ScanOfKind(kind=kind, judge=judge_name, marks=marks, created=created)
+            self.store.scans.save(self.view.run.id, kind, judge_name, created, plain(scan))
 
     def _picked(self) -> Iterator[_ScanTask]:
         for result in self._cases():
@@ -161,21 +142,14 @@ class Scan:
                 return
             yield case_of(self.store, self.view, case_id)
 
-    async def _ask_all(self, judge: Judge, models: Models) -> None:
-        async def work(task: _ScanTask) -> None:
-            if not models.budget.refused:
-                place = (task.kind, task.case.id, task.item.attempt.index)
-                self._marks[place] = await self._mark(task, judge, models)
+    async def _ask(self, task: _ScanTask, judge: Judge, models: Models) -> None:
+        place = (task.kind, task.case.id, task.item.attempt.index)
+        self._marks[place] = await self._mark(task, judge, models)
 
-        limit = self.calls.concurrency
-        async with aclosing(concurrency.map_unordered(self._tasks, work, limit=limit)) as done:
-            number = 0
-            async for _ in done:
-                number += 1
-                unread = sum(mark.marked is None for mark in self._marks.values())
-                self.progress(
-                    RunProgress(phase="scan", done=number, total=len(self._tasks), failed=unread)
-                )
+    def _tell(self, number: int) -> None:
+        unread = sum(mark.marked is None for mark in self._marks.values())
+        total = len(self._tasks)
+        self.progress(RunProgress(phase="scan", done=number, total=total, failed=unread))
 
     async def _mark(self, task: _ScanTask, judge: Judge, models: Models) -> ScanMark:
         language = self.view.suite.language
