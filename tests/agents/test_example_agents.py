@@ -56,7 +56,7 @@ def address(folder: Path) -> Iterator[str]:
     ) as server:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
-        server.kill()
+        server.terminate()
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
