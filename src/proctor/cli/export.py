@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     required=True,
-    help=".html, .jsonl or .parquet",
+    help=".html, .jsonl or .parquet; a folder for --as harbor",
 )
 @click.option("--lang", default="", metavar="en|zh", help="Language of a page.  [default: suite's]")
 @click.option("--limit", type=click.IntRange(min=1), help="First N cases of each run, for a page.")
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 @click.option(
     "--as",
     "form",
-    type=click.Choice(["answers", "lm-eval", "events"]),
-    help="Write .jsonl as an answers file, as samples of lm-eval, or as OTLP evaluation events.",
+    type=click.Choice(["answers", "lm-eval", "events", "harbor"]),
+    help="Write .jsonl as an answers file, as samples of lm-eval, or as OTLP evaluation events;"
+    " or a folder as a job of Harbor.",
 )
 @store_option
 @json_option
@@ -41,7 +42,8 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
 
     A .html page is self-contained, with filters, every case, and a comparison of 2 to 4 runs; a
     .jsonl file has everything of the runs and can be imported; .parquet has a row per score. With
-    --as, the .jsonl file is one that other tools read, or an answers file to score anew.
+    --as, the .jsonl file is one that other tools read, or an answers file to score anew; --as
+    harbor writes a folder with the result and the trajectory (ATIF) of each attempt.
 
     \b
     Example:
@@ -50,6 +52,7 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
       proctor export @last --out run.jsonl
       proctor export @last --own --out backup.jsonl
       proctor export @last --as answers --out answers.jsonl
+      proctor export @last --as harbor --out job
     """
     from proctor.cli.output import print_json
     from proctor.engine.transfer.export_import import write_runs
@@ -61,6 +64,9 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
     if is_page and (options["own"] or options["form"]):
         flag = "--own" if options["own"] else "--as"
         raise click.UsageError(f"{flag} is for .jsonl files")
+    is_folder = options["form"] == "harbor"
+    if out.is_dir() and not is_folder:
+        raise click.UsageError(f"{out} is a folder, and a file is to be written")
     with Store.open(options["store"], create=False) as store:
         tell_which(store, runs)
         ids = [store.runs.get(reference).id for reference in runs]
@@ -72,11 +78,16 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
             rows = _write_as(store, ids, out, options)
         else:
             rows = write_runs(store, ids, out, own=options["own"])
-    size = out.stat().st_size
+    size = sum(path.stat().st_size for path in _files(out))
     if options["as_json"]:
         print_json({"wrote": str(out), "run": ids[0], "runs": ids, "rows": rows, "bytes": size})
     else:
-        click.echo(f"wrote {out}: {rows} " + (f"cases, {_size(size)}" if is_page else "rows"))
+        what = f"cases, {_size(size)}" if is_page else "trials" if is_folder else "rows"
+        click.echo(f"wrote {out}: {rows} {what}")
+
+
+def _files(out: Path) -> list[Path]:
+    return [path for path in out.rglob("*") if path.is_file()] if out.is_dir() else [out]
 
 
 def _write_as(store: "Store", ids: list[str], out: Path, options: dict[str, Any]) -> int:
@@ -84,6 +95,10 @@ def _write_as(store: "Store", ids: list[str], out: Path, options: dict[str, Any]
 
     if options["own"]:
         raise click.UsageError("--own is for files that can be imported: leave out --as")
+    if options["form"] == "harbor":
+        from proctor.engine.transfer.write_harbor import write_job
+
+        return write_job(store, ids, out)
     return write_as(store, ids, out, options["form"])
 
 

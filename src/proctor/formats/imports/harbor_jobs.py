@@ -218,5 +218,6 @@ def _usage(agent: _HarborAgent | None) -> Usage:
     return Usage(
         prompt_tokens=agent.n_input_tokens or 0,
         completion_tokens=agent.n_output_tokens or 0,
+        cached_tokens=agent.n_cache_tokens or 0,
         cost=agent.cost_usd,
     )
