@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import needs
+from browsing import SLOWNESS
 from level import LEVEL, LEVELS
 from warm import CLIENT
 
@@ -44,6 +45,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--postgres", default="", metavar="URL", help="a database on a server for tests"
     )
+    group.addoption(
+        "--slow-pages", type=int, default=0, metavar="MS",
+        help="answer every request of a browser so late, and slow its scripts (tests/browsing.py)",
+    )  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if unknown := needs.REQUIRED - needs.NEEDS.keys():
         raise pytest.UsageError(f"--require: there is no need {', '.join(sorted(unknown))}")
     needs.SERVER.extend(filter(None, [config.getoption("--postgres")]))
+    SLOWNESS.delay = config.getoption("--slow-pages")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,11 +1,7 @@
 """Stored runs for tests of pages: what each case came to is written down, nobody is asked."""
 
 import os
-import shutil
-import socket
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from browsing import chromium, new_page, served
 from needs import unmet
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import case_key, suite_key
@@ -204,51 +201,32 @@ def hostile() -> list[str]:
 @pytest.fixture(scope="module")
 def address(place: str) -> Iterator[str]:
     """Serve the pages of a module's store on loopback."""
-    import uvicorn
-
     from proctor.web.app import make_app
-    from proctor.web.connections import server_config
 
-    server = uvicorn.Server(server_config(make_app(place)))
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listener.close()
+    with served(make_app(place)) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Open the chromium of this machine."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        opened = started.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
 def page(browser: Any, address: str) -> Iterator[Any]:
     """Give a page that fails the test for any script, error or request of a stranger's."""
-    context = browser.new_context(base_url=address)
-    opened = context.new_page()
     wrong: list[str] = []
-    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
-    opened.on(
-        "request",
-        lambda asked: None if asked.url.startswith(address) else wrong.append(asked.url),
-    )
-    yield opened
-    context.close()
+    with new_page(browser, base_url=address) as opened:
+        opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        opened.on("pageerror", lambda error: wrong.append(str(error)))
+        opened.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
+        opened.on(
+            "request",
+            lambda asked: None if asked.url.startswith(address) else wrong.append(asked.url),
+        )
+        yield opened
     assert wrong == []
 
 

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from browsing import new_page
 from level import LEVEL
 from needs import imported
 from proctor.engine.labels.labelling_order import RandomCases
 from proctor.store.store import Store
 
-imported("playwright.sync_api", "browser")
+sync_api = imported("playwright.sync_api", "browser")
 pytestmark = pytest.mark.browser
 
 
@@ -35,25 +36,22 @@ def test_hostile_texts_do_nothing(page: Any, hostile: list[str]) -> None:
             paths.append(f"/compare?run=evil&run=twin&case=case%20{number}")
         for path in paths:
             page.goto(path)
-            assert page.locator("h1").count() == 1
+            sync_api.expect(page.locator("h1")).to_have_count(1)
             own = page.locator('script[src^="/static/"]').count()
             assert page.evaluate("document.scripts.length") == own == 2
             page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
             strange = "main :is(img, svg:not(.timeline), iframe, style, object, embed, base)"
-            assert page.locator(strange).count() == 0
+            sync_api.expect(page.locator(strange)).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_widens_the_page(browser: Any, address: str, width: int, scheme: str) -> None:
-    context = browser.new_context(
-        base_url=address, viewport={"width": width, "height": 800}, color_scheme=scheme
-    )
-    page = context.new_page()
-    for path in ("/runs/evil/cases/case%2029", "/compare?run=old&run=new", "/runs/new/label"):
-        page.goto(path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-    context.close()
+    size = {"width": width, "height": 800}
+    with new_page(browser, base_url=address, viewport=size, color_scheme=scheme) as page:
+        for path in ("/runs/evil/cases/case%2029", "/compare?run=old&run=new", "/runs/new/label"):
+            page.goto(path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
 def test_marks_are_given_by_keys(page: Any, place: str) -> None:
@@ -64,6 +62,7 @@ def test_marks_are_given_by_keys(page: Any, place: str) -> None:
         page.keyboard.press(key)
         page.wait_for_url(f"**case={then}&**")
     page.locator("input[name=note]").press_sequentially("10 jk")
+    sync_api.expect(page.locator("input[name=note]")).to_have_value("10 jk")
     assert f"case={order[2]}" in page.url
     with Store.open(place) as store:
         given = [(label.case_id, label.points) for label in store.labels.of_run("new")]
@@ -76,4 +75,4 @@ def test_from_the_comparison_to_a_case_and_on(page: Any) -> None:
     page.wait_for_url("**case=c3**")
     page.keyboard.press("j")
     page.wait_for_url("**case=c4**")
-    assert page.locator("del, ins").all_inner_texts() == ["old", "new"]
+    sync_api.expect(page.locator("del, ins")).to_have_text(["old", "new"])

@@ -39,7 +39,7 @@ def test_twenty_cases_are_labelled_by_keyboard(page: Any, place: str) -> None:
     before = page.locator("h1").inner_text()
     with page.expect_navigation():
         page.keyboard.press("s")
-    assert page.locator("h1").inner_text() != before
+    sync_api.expect(page.locator("h1")).not_to_have_text(before)
     with page.expect_navigation():
         page.keyboard.press("u")
     with Store.open(place) as store:
@@ -55,23 +55,19 @@ def test_texts_are_rendered_or_raw(page: Any) -> None:
     sync_api.expect(page.locator(".turn.mine pre")).to_contain_text("**answer**")
     with page.expect_navigation():
         page.keyboard.press("m")
-    assert page.locator(".turn.mine strong").count() == 1
+    sync_api.expect(page.locator(".turn.mine strong")).to_have_count(1)
 
 
 def test_a_comparison_is_swapped(page: Any) -> None:
     page.goto("/compare?run=old&run=new")
-    assert (
-        "better" in page.locator(".headline").inner_text()
-        or "told apart" in page.locator(".headline").inner_text()
-    )
+    sync_api.expect(page.locator(".headline")).to_contain_text(re.compile("better|told apart"))
     first = page.locator(".versus .side").first.inner_text()
     with page.expect_navigation():
         page.keyboard.press("s")
-    assert (
-        page.locator(".versus .side").last.inner_text().splitlines()[1:3]
-        == (first.splitlines()[1:3])
-    )
+    last = page.locator(".versus .side").last.inner_text()
+    assert last.splitlines()[1:3] == first.splitlines()[1:3]
     page.keyboard.press("j")
+    sync_api.expect(page.locator("table.cases tbody a").first).to_be_focused()
     with page.expect_navigation():
         page.keyboard.press("Enter")
     page.wait_for_url(re.compile("case=c"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from browsing import new_page
 from level import LEVEL
 from needs import imported
 from proctor.core.suite import Message, ToolCall
@@ -70,47 +71,41 @@ def made(
 @pytest.fixture
 def opened(browser: Any, made: Path) -> Iterator[Any]:
     """Give a page that fails the test for any script of a stranger's, error or request."""
-    context = browser.new_context(base_url=f"{made.as_uri()}/")
-    page = context.new_page()
     wrong: list[str] = []
-    page.on("console", lambda said: wrong.append(said.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
-    page.on(
-        "request", lambda asked: None if asked.url.startswith("file:") else wrong.append(asked.url)
-    )
-    yield page
-    context.close()
+    with new_page(browser, base_url=f"{made.as_uri()}/") as page:
+        page.on("console", lambda said: wrong.append(said.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
+        page.on(
+            "request",
+            lambda asked: None if asked.url.startswith("file:") else wrong.append(asked.url),
+        )
+        yield page
     assert wrong == []
-
-
-def rows(page: Any) -> list[str]:
-    found: list[str] = page.locator("table.cases tbody a").all_inner_texts()
-    return found
 
 
 def expect_rows(page: Any, *, first: list[str] | None = None, count: int | None = None) -> None:
     """Wait until the list of cases begins like this, or has so many: a page changes by itself."""
     links = page.locator("table.cases tbody a")
     if count is not None:
-        sync_api.expect(links).to_have_count(count, timeout=30_000)
+        sync_api.expect(links).to_have_count(count)
     for place, name in enumerate(first or []):
-        sync_api.expect(links.nth(place)).to_have_text(name, timeout=30_000)
+        sync_api.expect(links.nth(place)).to_have_text(name)
 
 
 def test_filter_sort_and_pages(opened: Any) -> None:
     opened.goto("one.html")
-    assert opened.locator("h1").inner_text() == "new"
+    sync_api.expect(opened.locator("h1")).to_have_text("new")
     expect_rows(opened, count=50)
     opened.get_by_role("button", name="Next page").click()
     expect_rows(opened, count=11, first=[f"c{n}" for n in range(50, 60)])
     opened.locator("select[name=tag]").select_option(label="kind: odd")
     opened.locator("input[name=q]").fill("c5")
     expect_rows(opened, count=5, first=["c51", "c53", "c55", "c57", "c59"])
-    opened.get_by_role("button", name="Score").click()
-    opened.get_by_role("button", name="Score").click()
+    for order in ("ascending", "descending"):
+        opened.get_by_role("button", name="Score").click()
+        sync_api.expect(opened.locator(f'th[aria-sort="{order}"]')).to_have_text("Score")
     expect_rows(opened, first=["c57", "c51"])
-    assert opened.locator('th[aria-sort="descending"]').inner_text() == "Score"
     opened.reload()
     expect_rows(opened, first=["c57", "c51"])
     opened.get_by_role("link", name="Clear").click()
@@ -124,7 +119,7 @@ def test_search_covers_whole_texts(opened: Any) -> None:
     opened.locator("input[name=q]").press_sequentially("Needle42")
     expect_rows(opened, count=1, first=["c42"])
     sync_api.expect(opened.locator(".snippet mark")).to_have_text("needle42")
-    assert opened.locator("input[name=q]").input_value() == "Needle42"
+    sync_api.expect(opened.locator("input[name=q]")).to_have_value("Needle42")
     opened.goto("both.html#q=needle17")
     expect_rows(opened, count=1, first=["c17"])
 
@@ -138,18 +133,18 @@ def test_a_case_looks_as_on_the_pages_of_a_server(opened: Any) -> None:
     card.get_by_text("What the judge was shown").click()
     sync_api.expect(card).to_contain_text("the new answer 4")
     sync_api.expect(opened.locator(".rich strong")).to_have_text("so")
-    assert opened.locator(".rich math msup").count() == 1
+    sync_api.expect(opened.locator(".rich math msup")).to_have_count(1)
     opened.keyboard.press("m")
     sync_api.expect(opened.locator(".turn.mine pre")).to_contain_text("**so** $x^2$")
     opened.keyboard.press("j")
-    sync_api.expect(opened.locator("h1")).to_have_text("c05", timeout=30_000)
-    assert opened.locator(".rich").count() == 0
+    sync_api.expect(opened.locator("h1")).to_have_text("c05")
+    sync_api.expect(opened.locator(".rich")).to_have_count(0)
     opened.keyboard.press("Escape")
     sync_api.expect(opened.get_by_role("link", name="c05")).to_be_focused()
     opened.keyboard.press("j")
-    assert opened.evaluate("document.activeElement.textContent") == "c06"
+    sync_api.expect(opened.get_by_role("link", name="c06")).to_be_focused()
     opened.keyboard.press("/")
-    assert opened.evaluate("document.activeElement.name") == "q"
+    sync_api.expect(opened.locator("input[name=q]")).to_be_focused()
 
 
 def test_failures_are_walked_through_under_a_filter(opened: Any) -> None:
@@ -166,7 +161,7 @@ def test_an_agents_error_is_followed(opened: Any) -> None:
     opened.goto("one.html#view=case&case=zz-agent")
     step = opened.locator(".step")
     sync_api.expect(step).to_contain_text("Error: no such table")
-    assert opened.locator(".timeline rect.bad").count() == 1
+    sync_api.expect(opened.locator(".timeline rect.bad")).to_have_count(1)
     opened.keyboard.press(".")
     sync_api.expect(step).to_contain_text("third result")
     opened.keyboard.press("n")
@@ -177,7 +172,7 @@ def test_what_changed_comes_first_and_answers_stand_side_by_side(opened: Any) ->
     opened.goto("both.html")
     sync_api.expect(opened.locator(".headline")).to_contain_text("p ")
     expect_rows(opened, first=["c02", "c04", "c08"])
-    assert opened.locator(".headline span").inner_text().startswith("−")
+    sync_api.expect(opened.locator(".headline span")).to_have_text(re.compile(r"^\s*−"))
     opened.keyboard.press("s")
     sync_api.expect(opened.locator(".headline span")).to_contain_text("+")
     sync_api.expect(opened.locator(".versus .side").first).to_contain_text("new")
@@ -197,7 +192,7 @@ def test_languages_and_colours(opened: Any) -> None:
     opened.goto("both.html")
     opened.get_by_role("link", name="中文").click()
     sync_api.expect(opened.locator("h1")).to_have_text("对比")
-    assert opened.evaluate("document.documentElement.lang") == "zh"
+    sync_api.expect(opened.locator("html")).to_have_attribute("lang", "zh")
     for scheme, dark in (("dark", True), ("light", False)):
         opened.emulate_media(color_scheme=scheme)
         color = opened.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -233,19 +228,20 @@ def test_strangers_texts_stay_texts(opened: Any, hostile: list[str]) -> None:
                 "name => document.querySelector('h1').textContent === name", arg=f"case {number}"
             )
             sync_api.expect(opened.locator('[aria-current="true"].chip')).not_to_have_count(0)
+            sync_api.expect(opened.locator(".sides")).to_have_count(1 if view == "both" else 0)
             if len(hostile[number]) < 100_000:
                 opened.evaluate(
                     "document.querySelectorAll('details').forEach(one => one.open = true)"
                 )
-            assert opened.locator(strange).count() == 0
+            sync_api.expect(opened.locator(strange)).to_have_count(0)
             assert opened.evaluate(_LINKS) == []
         text = hostile[number]
         if text.isascii() and text.isprintable() and len(text) < 1000:
             assert text in opened.locator(".sides pre").first.text_content()
     for address in ("view=run", "view=compare", "view=run&q=alert(1)"):
         opened.evaluate("address => { location.hash = address }", address)
-        sync_api.expect(opened.locator("table.cases")).to_be_visible(timeout=30_000)
-        assert opened.locator(strange).count() == 0
+        sync_api.expect(opened.locator("table.cases")).to_be_visible()
+        sync_api.expect(opened.locator(strange)).to_have_count(0)
     assert opened.evaluate("document.scripts.length") == opened.evaluate(
         "document.querySelectorAll('script[type=\"application/octet-stream\"]').length + 1"
     )

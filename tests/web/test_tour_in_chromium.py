@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from browsing import new_page, served
 from needs import imported
 from proctor.engine.tour.fill import LATENCIES, Tour, in_progress
 from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
 from proctor.web.share.document import ShareSettings, write_page
+from waiting import until
 
 sync_api = imported("playwright.sync_api", "browser")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -100,11 +102,9 @@ def test_axe_core_finds_nothing(page: Any, suite: str, axe: str, scheme: str, wi
 def test_axe_core_finds_nothing_on_refusals(
     browser: Any, address: str, axe: str, path: str
 ) -> None:
-    context = browser.new_context(base_url=address)
-    page = context.new_page()
-    assert page.goto(path).status in (400, 404)
-    assert findings(page, axe) == []
-    context.close()
+    with new_page(browser, base_url=address) as page:
+        assert page.goto(path).status in (400, 404)
+        assert findings(page, axe) == []
 
 
 @SCHEMES
@@ -112,6 +112,7 @@ def test_failures_are_walked_through_under_a_filter(page: Any, scheme: str) -> N
     page.emulate_media(color_scheme=scheme)
     page.goto("/runs/tour-small-plain")
     page.get_by_role("link", name=re.compile("^Failed")).click()
+    page.wait_for_url(re.compile("status=failed"))
     page.locator("input[name=where]").fill("topic == 'rules'")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("where="))
@@ -120,12 +121,13 @@ def test_failures_are_walked_through_under_a_filter(page: Any, scheme: str) -> N
     page.locator("table.cases td.id a").first.click()
     for place, name in enumerate(names, 1):
         page.wait_for_url(re.compile(f"/cases/{name}"))
-        assert f"{place} of {len(names)}" in page.locator("nav.steps").first.inner_text()
+        counted = f"{place} of {len(names)}"
+        sync_api.expect(page.locator("nav.steps").first).to_contain_text(counted)
         # What went wrong is there without a click.
-        assert page.locator(".verdict-card:is(.bad, .none), .chip-like.warn").first.is_visible()
+        wrong = page.locator(".verdict-card:is(.bad, .none), .chip-like.warn").first
+        sync_api.expect(wrong).to_be_visible()
         press(page, "j" if place < len(names) else "Escape")
-    page.wait_for_url(re.compile(r"/runs/\w+\?.*where="))
-    assert page.evaluate("location.hash.startsWith('#p')")
+    page.wait_for_url(re.compile(r"/runs/\w+\?.*where=.*#p"))
 
 
 @SCHEMES
@@ -137,15 +139,16 @@ def test_a_comparison_is_swapped(page: Any, scheme: str) -> None:
     page.get_by_role("button", name="Compare").click()
     page.wait_for_url(re.compile("/compare"))
     first = page.locator(".versus .side").first
-    assert "tour-large-plain" in first.inner_text(), "the older one is the baseline"
-    assert "B is worse than A" in page.locator(".headline").inner_text()
+    # The older one is the baseline.
+    sync_api.expect(first).to_contain_text("tour-large-plain")
+    sync_api.expect(page.locator(".headline")).to_contain_text("B is worse than A")
     press(page, "s")
     sync_api.expect(page.locator(".headline")).to_contain_text("B is better than A")
-    assert "tour-small-plain" in page.locator(".versus .side").first.inner_text()
+    sync_api.expect(first).to_contain_text("tour-small-plain")
     page.get_by_role("link", name=re.compile("^Worse")).click()
     page.wait_for_url(re.compile("kind=worse"))
-    assert page.locator("table.answers tbody tr").count() == 1
-    assert page.locator("table.answers ins").count()
+    sync_api.expect(page.locator("table.answers tbody tr")).to_have_count(1)
+    sync_api.expect(page.locator("table.answers ins")).not_to_have_count(0)
 
 
 @SCHEMES
@@ -168,52 +171,26 @@ def test_a_run_is_watched(browser: Any, tmp_path: Path, axe: str, scheme: str) -
     from proctor.web.app import make_app
 
     path = str(tmp_path / "live.db")
-    with in_progress(path, FOLDER, latency=(0.1, 0.2)), _served(make_app(path)) as address:
-        context = browser.new_context(base_url=address, color_scheme=scheme)
-        page = context.new_page()
+    with (
+        # Slow enough not to end while a busy machine opens the page.
+        in_progress(path, FOLDER, latency=(0.5, 1.0)),
+        served(make_app(path)) as address,
+        new_page(browser, base_url=address, color_scheme=scheme) as page,
+    ):
         wrong: list[str] = []
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-        for _ in range(100):
-            if page.goto("/").status == 200 and page.get_by_text("tour-live-1").count():
-                break
-            page.wait_for_timeout(100)
-        wrong.clear()
+        with Store.open(path) as store:
+            until(lambda: store.runs.named("tour-live-1"))
+        page.goto("/")
         page.get_by_role("link", name="tour-live-1").first.click()
         rows = page.locator(".latest li")
-        sync_api.expect(rows.nth(2)).to_be_visible(timeout=30_000)
-        assert "%" in page.locator("[data-show=rate]").inner_text()
+        sync_api.expect(rows.nth(2)).to_be_visible()
+        sync_api.expect(page.locator("[data-show=rate]")).to_contain_text("%")
         graded = page.locator("[data-show=graded]")
         # Cases enter by themselves, without another look at the page.
-        sync_api.expect(graded).not_to_have_text(graded.inner_text(), timeout=30_000)
+        sync_api.expect(graded).not_to_have_text(graded.inner_text())
         assert findings(page, axe) == []
         assert wrong == []
-        context.close()
-
-
-def _served(app: Any) -> Any:
-    import socket
-    import threading
-    import time
-    from contextlib import contextmanager
-
-    import uvicorn
-
-    from proctor.web.connections import server_config
-
-    @contextmanager
-    def serving() -> Any:
-        server = uvicorn.Server(server_config(app))
-        listener = socket.create_server(("127.0.0.1", 0))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
-        listener.close()
-
-    return serving()
 
 
 @SCHEMES
@@ -223,18 +200,20 @@ def test_an_agents_error_is_followed(page: Any, scheme: str) -> None:
     page.get_by_role("link", name="chart", exact=True).click()
     step = page.locator(".step")
     sync_api.expect(step).to_contain_text("ValueError")
-    assert "python" in step.locator("h3").inner_text()
-    assert re.search(r"\d (ms|s)", step.locator("h3").inner_text()), "what the step took"
+    sync_api.expect(step.locator("h3")).to_contain_text("python")
+    # What the step took.
+    sync_api.expect(step.locator("h3")).to_contain_text(re.compile(r"\d (ms|s)"))
     press(page, ",")
-    sync_api.expect(page.locator(".step h3")).to_contain_text("read_file")
-    assert "month,sales" in page.locator(".step").inner_text(), "input and output are one step"
+    sync_api.expect(step.locator("h3")).to_contain_text("read_file")
+    # Input and output are one step.
+    sync_api.expect(step).to_contain_text("month,sales")
     press(page, "n")
-    sync_api.expect(page.locator(".step h3")).to_contain_text("failed")
-    assert page.locator(".outline a.bad").count() == 1
-    assert page.locator(".timeline .bad").count() == 1
-    assert "chart.svg" in page.locator(".files").inner_text()
+    sync_api.expect(step.locator("h3")).to_contain_text("failed")
+    sync_api.expect(page.locator(".outline a.bad")).to_have_count(1)
+    sync_api.expect(page.locator(".timeline .bad")).to_have_count(1)
+    sync_api.expect(page.locator(".files")).to_contain_text("chart.svg")
     page.goto("/runs/tour-agent/cases/mail")
-    assert "Whose fault: the candidate" in page.locator("main").inner_text()
+    sync_api.expect(page.locator("main")).to_contain_text("Whose fault: the candidate")
 
 
 @SCHEMES
@@ -244,22 +223,20 @@ def test_a_shared_file_is_opened_from_disk(
     file = tmp_path / "shared.html"
     with Store.open(place) as store, file.open("wb") as out:
         write_page(store, ["tour-small-plain", "tour-large-plain"], out, ShareSettings())
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
+    own = ("file:", "blob:", "data:")
     wrong: list[str] = []
-    page.on("console", lambda said: wrong.append(said.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on(
-        "request",
-        lambda asked: (
-            None if asked.url.startswith(("file:", "blob:", "data:")) else wrong.append(asked.url)
-        ),
-    )
-    page.goto(file.as_uri())
-    sync_api.expect(page.locator("table.cases tbody a").first).to_be_visible(timeout=30_000)
-    assert findings(page, axe) == []
-    page.locator("table.cases tbody a").first.click()
-    sync_api.expect(page.locator("h1, h2").first).to_be_visible()
-    assert findings(page, axe) == []
+    with new_page(browser, color_scheme=scheme) as page:
+        page.on("console", lambda said: wrong.append(said.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request", lambda asked: None if asked.url.startswith(own) else wrong.append(asked.url)
+        )
+        page.goto(file.as_uri())
+        link = page.locator("table.cases tbody a").first
+        sync_api.expect(link).to_be_visible()
+        assert findings(page, axe) == []
+        name = link.inner_text()
+        link.click()
+        sync_api.expect(page.locator("h1")).to_have_text(name)
+        assert findings(page, axe) == []
     assert wrong == []
-    context.close()
