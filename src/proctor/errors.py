@@ -130,14 +130,16 @@ class SandboxError(ProctorError):
 class ModelError(ProctorError):
     """The reason why a model gave no reply: the server's own words, and a remedy."""
 
-    def __init__(self, message: str, *, status: int | None = None, passing: bool = False) -> None:
+    def __init__(
+        self, message: str, *, status: int | None = None, passing: bool = False, cause: str = ""
+    ) -> None:
         super().__init__(message)
         self.status = status
         """The HTTP status, where the server gave one."""
         self.passing = passing
         """Whether another try later may succeed: the server was busy, slow or not there."""
         self.exit_code = 3 if passing else 2
-        self.cause = ""
+        self.cause = cause
         """Whose fault it was, where whoever raised it knows: a word of ``core.cause``."""
         self.so_far: object = None
         """The attempt up to here, where the call was part of one."""

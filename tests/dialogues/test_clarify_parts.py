@@ -7,6 +7,7 @@ import pytest
 
 from dialogues.clarifying import ASKS, DONE, FIRST, HALF, SECOND, case, hold, verdict
 from proctor.core.attempt import AttemptStatus
+from proctor.core.cause import Cause, cause_of
 from proctor.core.exchange import Reply, Request, Usage
 from proctor.core.suite import Case, Message
 from proctor.errors import ModelError
@@ -55,6 +56,7 @@ def test_a_simulated_user_that_gives_away_the_answer_twice_stops_the_attempt() -
     attempt = hold("The first?", [ASKS], "The total is 7.")
     assert attempt.status is AttemptStatus.STOPPED
     assert attempt.notes["reason"] == "SimulatorLeak"
+    assert cause_of(attempt) is Cause.SIMULATOR
     assert attempt.notes["skipped"]
     assert [flag["again"] for flag in attempt.notes["flags"]] == [False, True]
     assert [message.role for message in attempt.messages] == ["assistant"]
@@ -96,6 +98,7 @@ def test_a_point_that_the_judge_knows_was_not_asked_for_stops_the_attempt() -> N
     )
     assert attempt.status is AttemptStatus.STOPPED
     assert attempt.notes["reason"] == "SimulatorLeak"
+    assert cause_of(attempt) is Cause.SIMULATOR
     assert attempt.notes["flags"][0]["evidence"] == "judge"
 
 

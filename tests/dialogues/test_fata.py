@@ -7,6 +7,7 @@ import pytest
 
 from proctor.contracts.dialogue import Turns
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.cause import Cause, cause_of
 from proctor.core.suite import Case, Message, Spec
 from proctor.errors import ModelError
 from proctor.judging import ModelJudge
@@ -130,6 +131,7 @@ def test_a_reply_that_gives_it_away_twice_stops_the_attempt() -> None:
     attempt = hold("Which?", [verdict(True, "it is 7")] * 2)
     assert attempt.status is AttemptStatus.STOPPED
     assert attempt.notes["reason"] == "SimulatorLeak"
+    assert cause_of(attempt) is Cause.SIMULATOR
 
 
 def test_what_the_plan_is_told() -> None:

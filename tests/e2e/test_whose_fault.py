@@ -274,10 +274,23 @@ def test_a_verifier_that_gave_a_reward_before_its_time_was_up(
     assert report["totals"]["rate"] == 1.0
 
 
+class Crashing:
+    """A model that answers one trial call, and from then on serves errors until it is mended."""
+
+    def __init__(self) -> None:
+        self.trials = 1
+        self.asked = 0
+
+    def answers(self) -> bool:
+        self.asked += 1
+        self.trials -= 1
+        return self.trials >= 0
+
+
 @pytest.fixture
-def broken_model() -> Iterator[str]:
-    """Answer one trial call, and serve nothing but errors from then on."""
-    trials = ["hello"]
+def broken_model() -> Iterator[tuple[str, Crashing]]:
+    """Serve a model that crashes."""
+    model = Crashing()
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
@@ -285,10 +298,10 @@ def broken_model() -> Iterator[str]:
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length", 0)))
-            if not trials:
+            if not model.answers():
                 self.send_error(400)
                 return
-            message = {"role": "assistant", "content": trials.pop()}
+            message = {"role": "assistant", "content": "TASK_FINISHED"}
             data = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
@@ -298,7 +311,7 @@ def broken_model() -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"openai:m@http://127.0.0.1:{server.server_address[1]}/v1"
+    yield f"openai:m@http://127.0.0.1:{server.server_address[1]}/v1", model
     server.shutdown()
     server.server_close()
 
@@ -311,15 +324,96 @@ cases:
     dialogue: virtual_user
     hidden: {task: Ask for a greeting.}
     criteria: {contains: hello}
+  - id: plain
+    ask: Hello?
+    criteria: {contains: goodbye}
 """
 
 
 def test_a_simulator_that_crashes(
-    run: Callable[..., Any], tmp_path: Path, broken_model: str
+    run: Callable[..., Any], tmp_path: Path, broken_model: tuple[str, Crashing]
 ) -> None:
     (tmp_path / "talk.yaml").write_text(TALK)
-    report = run(
-        "talk.yaml", "--agent", "exec:echo hello", "--simulator", broken_model,
-    )  # fmt: skip
-    assert outcomes(report) == {"a": ("unscored", "simulator")}
-    assert report["totals"]["rate"] is None
+    name, model = broken_model
+    words = ["talk.yaml", "--agent", "exec:echo hello", "--simulator", name]
+    words += ["--max-unscored", "100%"]
+    report = run(*words)
+    assert outcomes(report) == {"a": ("unscored", "simulator"), "plain": ("scored", None)}
+    assert report["totals"]["rate"] == 0.0, "the other case alone counts"
+    model.trials, model.asked = 100, 0
+    left = run(*words, "--again", "provider")
+    assert outcomes(left)["a"] == ("unscored", "simulator")
+    mended = run(*words, "--again", "simulator")
+    assert outcomes(mended) == {"a": ("scored", None), "plain": ("scored", None)}
+
+
+LEAK = """\
+name: leak
+cases:
+  - id: sum
+    ask: What is the sum?
+    reference: "7"
+    dialogue: {clarify: {max_turns: 3}}
+    hidden: {question: "What is 3 + 4?", info: The numbers are 3 and 4., points: [the numbers]}
+    criteria: {noted: correct}
+"""
+
+
+def test_a_simulated_user_that_gives_the_answer_away(tmp_path: Path) -> None:
+    """Let a dialogue of AskBench end by its user, and not by its judge."""
+    asks = {"is_final_answer": False, "is_correct": None, "all_required_points_resolved": False,
+            "missing_required_points": ["the numbers"]}  # fmt: skip
+    (tmp_path / "leak.yaml").write_text(LEAK)
+
+    async def judge(question: str) -> str:
+        return json.dumps(asks)
+
+    result = library.evaluate(
+        tmp_path / "leak.yaml",
+        lambda question: "Which numbers?",
+        judge=judge,
+        simulator=lambda question: "The total is 7.",
+        store=tmp_path / "runs.db",
+        progress=False,
+    )
+    attempt = result["sum"].attempts[0]
+    assert (attempt.status, attempt.cause) == ("unscored", "simulator"), attempt.error
+
+
+SCRIPTED = """\
+name: scripted
+cases:
+  - id: a
+    ask: Hello?
+    dialogue: {scripted: {then: ["And now?"], stop_below: 0.5}}
+    criteria:
+      - {turn: 1, scorer: "own_scorers:Broken"}
+      - {turn: 2, contains: hello}
+"""
+BROKEN = """\
+from dataclasses import dataclass
+from proctor import Scorer
+from proctor.errors import SandboxError
+
+
+@dataclass(frozen=True)
+class Broken(Scorer):
+    "Nobody can score by this."
+
+    def score(self, ctx):
+        raise {error}
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [("ValueError('odd')", "verifier"), ("SandboxError('no bubblewrap')", "environment")],
+)
+def test_a_turn_that_cannot_be_scored_stops_a_script(
+    run: Callable[..., Any], tmp_path: Path, error: str, cause: str
+) -> None:
+    (tmp_path / "scripted.yaml").write_text(SCRIPTED)
+    (tmp_path / "own_scorers.py").write_text(BROKEN.format(error=error))
+    words = ["scripted.yaml", "--agent", "exec:echo hello", "--allow-import"]
+    report = run(*words, env={"PYTHONPATH": str(tmp_path)})
+    assert outcomes(report) == {"a": ("unscored", cause)}

@@ -14,6 +14,7 @@ from proctor.agents.sessions import TimedSession, named, resolved, unset
 from proctor.agents.steps import round_of, text_of
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.core.access import Destination
+from proctor.core.cause import Cause
 from proctor.core.names import holds_user_info
 from proctor.core.rounds import Round
 from proctor.core.suite import Json
@@ -294,6 +295,7 @@ class HttpAgent(Agent):
             raise ModelError(
                 f"the agent at {self.label} cannot be reached: {why} (fix: is it started?)",
                 passing=True,
+                cause=Cause.PROVIDER.value,
             ) from None
         writer.close()
 
@@ -354,7 +356,9 @@ class EndpointSession(TimedSession):
                 return await self._read(response)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise ModelError(
-                f"the agent at {agent.label} cannot be reached: {error}", passing=True
+                f"the agent at {agent.label} cannot be reached: {error}",
+                passing=True,
+                cause=Cause.PROVIDER.value,
             ) from None
 
     async def _read(self, response: "aiohttp.ClientResponse") -> dict[str, Json]:
@@ -431,10 +435,17 @@ def _refuse(agent: HttpAgent, status: int, text: str) -> None:
     status_text = f"status {status}" + (f": {text}" if text else "")
     if status in BUSY:
         raise ModelError(
-            f"the agent at {agent.label} is busy: {status_text}", status=status, passing=True
+            f"the agent at {agent.label} is busy: {status_text}",
+            status=status,
+            passing=True,
+            cause=Cause.PROVIDER.value,
         )
     if status in WRONG or 300 <= status < 400:
-        raise ModelError(f"the agent at {agent.label} refused: {status_text}", status=status)
+        raise ModelError(
+            f"the agent at {agent.label} refused: {status_text}",
+            status=status,
+            cause=Cause.PROVIDER.value,
+        )
     raise Broken(f"it answered with {status_text}")
 
 

@@ -36,7 +36,8 @@ class Sandbox(ABC):
         """Return a place for a whole attempt, not yet started, or raise a ModelError."""
         raise ModelError(
             f"the sandbox {self.tier!r} has no environments for tasks"
-            " (fix: --sandbox bubblewrap or --sandbox docker)"
+            " (fix: --sandbox bubblewrap or --sandbox docker)",
+            cause="environment",
         )
 
     def problems(self) -> Iterable[str]:

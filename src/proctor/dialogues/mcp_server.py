@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from proctor.contracts.sandbox import Sandbox
+from proctor.core.cause import Cause
 from proctor.core.program import Limits, Program, Ran, Step
 from proctor.core.suite import Json, Tool, ToolCall
 from proctor.dialogues.launchers import mcp_client
@@ -77,7 +78,9 @@ class McpSession:
         self.calls_so_far += calls
         rows = (await self._run()).get("results")
         if not isinstance(rows, list) or len(rows) != len(self.calls_so_far):
-            raise ModelError("the MCP server gave results that cannot be read")
+            raise ModelError(
+                "the MCP server gave results that cannot be read", cause=Cause.ENVIRONMENT.value
+            )
         texts = [_result_text(row) for row in rows]
         before = len(self.results)
         self.changed = self.changed or texts[:before] != self.results
@@ -90,7 +93,10 @@ class McpSession:
         if "error" in outcome or not isinstance(outcome.get("tools"), list):
             words = str(outcome.get("stderr") or "").strip()
             why = f"{outcome.get('error', 'no tools')}{f': {words[-500:]}' if words else ''}"
-            raise ModelError(f"the MCP server {shlex.join(self.server.argv)!r} failed: {why}")
+            raise ModelError(
+                f"the MCP server {shlex.join(self.server.argv)!r} failed: {why}",
+                cause=Cause.ENVIRONMENT.value,
+            )
         return outcome
 
     def _program(self) -> Program:

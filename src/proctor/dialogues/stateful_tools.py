@@ -63,7 +63,10 @@ class StatefulTools(Dialogue):
 
     async def _begun(self, ctx: DialogueContext) -> "_Work":
         if ctx.sandbox is None:
-            raise ModelError(f"the tools of the case {ctx.case.id!r} need a sandbox")
+            raise ModelError(
+                f"the tools of the case {ctx.case.id!r} need a sandbox",
+                cause=Cause.ENVIRONMENT.value,
+            )
         session = ToolSession(self.tools, ctx.sandbox)
         return _Work(Conversation(ctx), session, await session.begin())
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.cause import Cause
 from proctor.core.suite import Case, Json, ToolCall
 from proctor.core.tool_calls import same_value
 from proctor.dialogues.conversation import Conversation, no_result
@@ -84,7 +85,10 @@ class ToolLoop(Dialogue):
         if self.mcp is None:
             return None
         if ctx.sandbox is None:
-            raise ModelError(f"the case {ctx.case.id!r} has an MCP server, which needs a sandbox")
+            raise ModelError(
+                f"the case {ctx.case.id!r} has an MCP server, which needs a sandbox",
+                cause=Cause.ENVIRONMENT.value,
+            )
         return McpSession(self.mcp, ctx.sandbox)
 
     def _ended(self, talk: Conversation, text: str | None, session: McpSession | None) -> Attempt:

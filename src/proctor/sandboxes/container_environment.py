@@ -20,6 +20,7 @@ from tempfile import mkdtemp
 from typing import ClassVar
 
 from proctor.contracts.environment import Environment, EnvironmentCommand
+from proctor.core.cause import Cause
 from proctor.core.environment import LOGS, MIB, REWARDS, EnvironmentNeeds, unpacked_file
 from proctor.core.fingerprint import digest
 from proctor.core.program import Ran, Stopped
@@ -218,7 +219,10 @@ class ContainerEnvironment(Environment):
                 continue
             (deleted if how == "D" else kept).append(name)
         if len(kept) > MOST_ENTRIES:
-            raise ModelError(f"more than {MOST_ENTRIES} files were changed in the environment")
+            raise ModelError(
+                f"more than {MOST_ENTRIES} files were changed in the environment",
+                cause=Cause.LIMIT.value,
+            )
         packed = await self._packed(kept)
         return await asyncio.to_thread(_archive, packed, [_entry(name) for name in deleted])
 

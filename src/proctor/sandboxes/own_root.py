@@ -16,6 +16,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from proctor.contracts.environment import Environment, EnvironmentCommand
+from proctor.core.cause import Cause
 from proctor.core.dockerfile import IGNORED, filled, instructions, unfollowed
 from proctor.core.environment import LOGS, MIB, REWARDS, EnvironmentNeeds, unpacked_file
 from proctor.core.fingerprint import digest
@@ -351,7 +352,8 @@ class OwnRoot(Environment):
                 size += after[name][1]
                 if size > MOST_CHANGED or count > MOST_ENTRIES:
                     raise ModelError(
-                        f"more than {MOST_CHANGED // MIB} MiB were changed in the environment"
+                        f"more than {MOST_CHANGED // MIB} MiB were changed in the environment",
+                        cause=Cause.LIMIT.value,
                     )
                 with suppress(OSError, tarfile.TarError):
                     archive.add(self._place(name), arcname=name, recursive=False,

@@ -28,7 +28,7 @@ from proctor.core.suite import Case, Json, Message
 from proctor.engine.agents.setup import set_up
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.proxy import ModelProxy, ProxyCall
-from proctor.errors import AgentError, ModelError, Problem, ProctorError, SuiteError
+from proctor.errors import AgentError, BudgetError, ModelError, Problem, ProctorError, SuiteError
 from proctor.io.redaction import redact, redact_bytes, redact_error
 
 if TYPE_CHECKING:
@@ -74,16 +74,18 @@ class AgentCandidate(Candidate):
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
         """Send the user's last message; the agent remembers the earlier ones."""
         first = self._session is None
-        if self._session is None:
-            self._session = await self.agent.open(self.workspace)
         text = _opening(messages) if first else messages[-1].content
         started = time.monotonic()
         try:
+            if self._session is None:
+                self._session = await self.agent.open(self.workspace)
             agent_round = await self._session.send(text)
             self.on_cost(agent_round.usage.cost)
             agent_round = _with_calls(agent_round, self.calls())
         except ProctorError as error:
             redact_error(error)
+            if self.agent.in_folder:
+                _blame_surroundings(error)
             raise
         fault, cause = "", ""
         if agent_round.state is RoundState.FAILED:
@@ -91,7 +93,11 @@ class AgentCandidate(Candidate):
                 cause = Cause.PROVIDER.value
             elif fault := await self._proxy_lost():
                 cause = Cause.ENVIRONMENT.value
-        reply = await self._reply(agent_round, time.monotonic() - started)
+        try:
+            reply = await self._reply(agent_round, time.monotonic() - started)
+        except ModelError as error:
+            _blame_surroundings(error)
+            raise
         if agent_round.broken or fault:
             why = f"{fault}; " if fault else ""
             failure = AgentError(
@@ -146,6 +152,12 @@ class AgentCandidate(Candidate):
             await self._session.close()
 
 
+def _blame_surroundings(error: ProctorError) -> None:
+    """Note that the environment of an agent is to blame for an error, if nothing is noted."""
+    if isinstance(error, ModelError) and not isinstance(error, AgentError | BudgetError):
+        error.cause = error.cause or Cause.ENVIRONMENT.value
+
+
 @dataclass(kw_only=True)
 class AgentWorkspaces:
     """Working folders of an agent, one for each attempt, removed afterwards."""
@@ -183,7 +195,7 @@ class AgentWorkspaces:
                 await asyncio.to_thread(lay, case, folder)
                 await set_up(case, folder, sandbox)
             except ModelError as error:
-                error.cause = Cause.ENVIRONMENT.value
+                _blame_surroundings(error)
                 raise
             async with self._candidate(case, index, folder) as candidate:
                 yield candidate
@@ -196,19 +208,23 @@ class AgentWorkspaces:
     ) -> AsyncIterator[AgentCandidate]:
         """Start the environment of a task, and end it with the attempt."""
         if sandbox is None:
-            raise ModelError(f"the case {case.id!r} brings an environment, which needs a sandbox")
+            raise ModelError(
+                f"the case {case.id!r} brings an environment, which needs a sandbox",
+                cause=Cause.ENVIRONMENT.value,
+            )
         environment = sandbox.environment(needs)
         if not environment.shares_programs and not self.agent.works_inside:
             raise ModelError(
                 f"{self.agent.label} works on this machine, and not inside of a container (fix:"
-                " --sandbox bubblewrap, or a command, exec:…, that is in the image)"
+                " --sandbox bubblewrap, or a command, exec:…, that is in the image)",
+                cause=Cause.ENVIRONMENT.value,
             )
         try:
             try:
                 await environment.start()
                 await asyncio.to_thread(lay, case, environment.folder)
             except ModelError as error:
-                error.cause = Cause.ENVIRONMENT.value
+                _blame_surroundings(error)
                 raise
             async with self._candidate(case, index, environment.folder, environment) as candidate:
                 yield candidate

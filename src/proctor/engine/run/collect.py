@@ -9,7 +9,7 @@ from itertools import takewhile
 from traceback import format_exception
 
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
-from proctor.core.cause import CAUSE, Cause, cause_of, cause_of_failure
+from proctor.core.cause import CAUSE, Cause, cause_of, cause_of_error
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureNotices
 from proctor.core.fingerprint import attempt_key, digest
@@ -268,8 +268,10 @@ class Collector:
         except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
             text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
             where = redact("".join(format_exception(error, limit=-LEVELS)))
-            notes = {TRACEBACK: where[-LONGEST:], CAUSE: Cause.ENVIRONMENT.value}
+            notes = {TRACEBACK: where[-LONGEST:], CAUSE: cause_of_error(error).value}
             attempt = _failed(case, index, redact(text), notes)
+        if self.grader is not None and attempt.status is AttemptStatus.STOPPED:
+            attempt = _ended_by_grader(attempt, self.grader)
         return attempt
 
     def _flush(self, buffer: list[AttemptRow]) -> None:
@@ -306,16 +308,19 @@ def _failed(case: Case, index: int, error: str, notes: Mapping[str, Json] | None
 def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
     """Return the attempt that a candidate's error ended, with its transcript so far."""
     text, where = str(error), error.traceback if isinstance(error, AgentError) else ""
-    if isinstance(error, BudgetError):
-        cause = Cause.LIMIT.value
-    else:
-        read_cause = cause_of_failure(text, of_agent=isinstance(error, AgentError))
-        cause = error.cause or read_cause.value
-    notes = {**({TRACEBACK: where} if where else {}), CAUSE: cause}
+    notes = {**({TRACEBACK: where} if where else {}), CAUSE: cause_of_error(error).value}
     if not isinstance(error.so_far, Attempt):
         return _failed(case, index, text, notes)
     before = error.so_far
     return replace(before, status=AttemptStatus.ERROR, error=text, notes={**before.notes, **notes})
+
+
+def _ended_by_grader(attempt: Attempt, grader: TurnGrader) -> Attempt:
+    """Note why a turn could not be scored, if that is what stopped an attempt."""
+    cause = grader.failed.pop((attempt.case_id, attempt.index), None)
+    if cause is None or CAUSE in attempt.notes or attempt.notes.get("reason"):
+        return attempt
+    return replace(attempt, notes={**attempt.notes, CAUSE: cause.value})
 
 
 def _by_provider(attempt: Attempt) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from proctor.contracts.executor import Executor, GradeTask
     from proctor.contracts.judge import Judge
     from proctor.contracts.sandbox import Sandbox
+    from proctor.core.cause import Cause
 
 ASYNC_LIMIT = 16
 BATCH_SIZE = 4096
@@ -307,9 +308,13 @@ class TurnGrader:
 
     store: Store
     dispatcher: ScoreDispatcher
+    failed: "dict[tuple[str, int], Cause]" = field(default_factory=dict)
+    """Whose fault it is that the last turn of an attempt has no value, by case and number."""
 
     async def value(self, case: Case, attempt: Attempt, turn: int) -> Value | None:
         """Return the value of a turn; None if nothing in it is scored."""
+        from proctor.core.cause import cause_of_scores
+
         criteria = [criterion for criterion in case.criteria if criterion.turn == turn]
         keys = self.dispatcher.scorers.keys(case, attempt)
         stored = self.store.scores.get_many(keys[criterion.id] for criterion in criteria)
@@ -322,4 +327,6 @@ class TurnGrader:
                 score = await self.dispatcher.score(ScoreTask(key, case, criterion, part))
                 self.store.scores.put([(key, criterion.scorer.name, score)])
             scores[criterion.id] = score
+        if cause := cause_of_scores(scores.values()):
+            self.failed[case.id, attempt.index] = cause
         return turn_values(case, scores).get(turn)
