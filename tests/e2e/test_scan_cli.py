@@ -12,6 +12,7 @@ import pytest
 from tests.library_desk import FOLDER, desk, judge, member, text_of
 
 from proctor.testing import FakeServer
+from web.share.test_document import block
 
 SUITE = """\
 name: small
@@ -118,7 +119,48 @@ def test_labels_check_the_judge_and_correct_the_score(scanned: Any) -> None:
     assert done["interval"][0] <= 0.2 <= done["interval"][1]
     assert "Corrected by labels on 6 cases: 20.00%" in cli("scan", "r", "--stored").stdout
     # They are no labels of a criterion of the run.
-    assert "corrected" not in cli("report", "r").stdout.lower()
+    report = cli.json("report", "r")
+    assert report["corrected"] == {}
+    assert report["scan"]["corrected"] == pytest.approx(0.2)
+    assert "Corrected by labels on 6 cases: 20.00%" in cli("report", "r").stdout
+
+
+def test_reports_pages_and_shared_files_have_what_was_marked(scanned: Any) -> None:
+    from starlette.testclient import TestClient
+
+    from proctor.web.app import make_app
+
+    cli = scanned
+    assert "scan" not in cli.json("report", "r")
+    assert "Scanned" not in cli("report", "r").stdout
+    with FakeServer(reader) as server:
+        done = cli.json("scan", "r", *by(server))
+    text = cli("report", "r").stdout
+    assert "marked attempts: reward_hack 1 of 3, outage 1 of 3, refusal 1 of 3" in text
+    assert "not what they seem: 20.00%" in text
+    assert "- Scanned by " in cli("report", "r", "--format", "md").stdout
+    told = cli.json("report", "r")["scan"]
+    assert {**told, "run": done["run"]} == done
+    hidden = cli.json("report", "r", "--no-texts")["scan"]
+    assert {mark["passage"] for mark in hidden["marks"]} == {None}
+    assert [kind["marked"] for kind in hidden["kinds"]] == [1, 1, 1, 1]
+    page = cli("report", "r", "--format", "html").stdout
+    assert "Scan of transcripts" in page
+    assert "The tests expect 42" in page
+    cli("export", "r", "--out", "shared.html")
+    (head,) = block((cli.folder / "shared.html").read_text(), "head")["runs"]
+    english, chinese = (
+        json.dumps(head["breakdowns"][name], ensure_ascii=False) for name in ("en", "zh")
+    )
+    assert "Scan of transcripts" in english
+    assert "The tests expect 42" in english
+    assert "对话记录扫描" in chinese
+    run = done["run"]["id"]
+    place = f"sqlite:///{cli.folder}/.proctor/proctor.db"
+    with TestClient(make_app(place), base_url="http://127.0.0.1") as client:
+        shown = client.get(f"/runs/{run}").text
+        assert "What was marked (4)" in shown
+        assert client.get(f"/runs/{run}.json").json()["scan"]["kinds"][0]["marked"] == 1
 
 
 @pytest.mark.slow

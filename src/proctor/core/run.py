@@ -17,6 +17,7 @@ from proctor.core.variance import VarianceBudget, VarianceParts
 
 if TYPE_CHECKING:
     from proctor.core.audit import JudgeAudit
+    from proctor.core.scan import ScanFindings
 
 SCORERS = "scorers"
 CASES_PER_BLOCK = 1_000
@@ -286,6 +287,8 @@ class Summary:
     corrected: Mapping[str, CorrectedScore] = field(default_factory=dict)
     """What labels make of judged criteria, by criterion, the one with most labels first. Found out
     anew whenever a run is looked at: labels come after its end."""
+    scan: "ScanFindings | None" = None
+    """What scans of its transcripts marked, where there were any; found out anew, too."""
 
     def to_json(self) -> dict[str, Json]:
         """Return all numbers as JSON, for the store."""

@@ -71,6 +71,7 @@ class HtmlReport(Report):
             *_cards(view),
             *_breakdowns(view, by),
             *_measures(view),
+            *_scan(view),
             *(_pictures(view, by) if self.charts else ()),
             *(_cases(view.results(), view.run.candidate) if cases else ()),
             *_closing(view),
@@ -162,6 +163,23 @@ def _measures(view: RunView) -> Iterator[str]:
         yield "<h2>Measures</h2>"
         yield from _table(("Measure", "Value", "95% interval", "n"), rows)
     yield from _categories(view)
+
+
+def _scan(view: RunView) -> Iterator[str]:
+    """Write what scans of the transcripts marked, and the score that follows."""
+    if (findings := view.summary.scan) is None:
+        return
+    from proctor.reports.scan import HEADER, kind_cells, score_lines
+
+    yield "<h2>Scan of transcripts</h2>"
+    yield from _table(
+        HEADER, ([_cell(text) for text in kind_cells(kind)] for kind in findings.kinds)
+    )
+    for line in score_lines(findings):
+        yield f"<p>{_line(line)}</p>"
+    for kind, mark in findings.marks:
+        yield f"<p><b>{_line(kind)}</b> {_line(f'{mark.case}, attempt {mark.attempt}')}</p>"
+        yield _pre(f"“{mark.passage}”" + (f"\n{mark.reason}" if mark.reason else ""))
 
 
 def _categories(view: RunView) -> Iterator[str]:

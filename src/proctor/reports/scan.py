@@ -1,9 +1,10 @@
 """Scans of a run as text and JSON."""
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from proctor.core.fingerprint import plain
-from proctor.core.scan import KindFinding, ScanFindings
+from proctor.core.scan import KindFinding, ScanFindings, ScanMark
 from proctor.core.suite import Json
 from proctor.reports.reasons import one_line
 from proctor.reports.tabular import printed
@@ -54,15 +55,31 @@ def score_lines(findings: ScanFindings) -> list[str]:
     return [*lines, *([findings.warning] if findings.warning else [])]
 
 
+def scan_notes(findings: ScanFindings) -> list[str]:
+    """Say in a report what was marked, by whom, and the score that follows, one line each."""
+    judges = ", ".join(dict.fromkeys(kind.judge for kind in findings.kinds))
+    counts = ", ".join(
+        f"{kind.kind} {kind.marked} of {kind.looked_at}"
+        + (f" ({kind.unread} unread)" if kind.unread else "")
+        for kind in findings.kinds
+    )
+    lines = [f"Scanned by {judges}, marked attempts: {counts}", *score_lines(findings)]
+    return [one_line(line) for line in lines]
+
+
 def scan_object(findings: ScanFindings) -> dict[str, Json]:
     """Make the object that ``scan --json`` prints."""
-    data = plain(findings)
     names = ("rate", "scanned_rate", "corrected", "interval", "labelled", "warning")
     return {
-        **{name: data.get(name) for name in names},
-        "kinds": [plain(kind) for kind in findings.kinds],
-        "marks": [{"kind": kind, **plain(mark)} for kind, mark in findings.marks],
+        **{name: plain(getattr(findings, name)) for name in names},
+        "kinds": [_all_fields(kind) for kind in findings.kinds],
+        "marks": [{"kind": kind, **_all_fields(mark)} for kind, mark in findings.marks],
     }
+
+
+def _all_fields(row: KindFinding | ScanMark) -> dict[str, Json]:
+    """Return all fields of a row, also such as are none."""
+    return {one.name: plain(getattr(row, one.name)) for one in fields(row)}
 
 
 def _table(findings: ScanFindings) -> "RenderableType":
@@ -72,11 +89,12 @@ def _table(findings: ScanFindings) -> "RenderableType":
     for place, name in enumerate(HEADER):
         table.add_column(name, justify="left" if place == 0 else "right", no_wrap=True)
     for kind in findings.kinds:
-        table.add_row(*_row(kind))
+        table.add_row(*kind_cells(kind))
     return table
 
 
-def _row(kind: KindFinding) -> tuple[str, ...]:
+def kind_cells(kind: KindFinding) -> tuple[str, ...]:
+    """Return the cells of one kind, under ``HEADER``."""
     of = f"{kind.looked_at}" + (f" ({kind.unread} unread)" if kind.unread else "")
     kappa = share = "–"
     if kind.kappa is not None:

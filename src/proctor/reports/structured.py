@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import IO, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, AttemptStatus
@@ -16,6 +16,9 @@ from proctor.core.suite import Case, Json
 from proctor.reports.judged import corrected_object, variance_object
 from proctor.reports.reasons import shortfall, unscored_reasons
 from proctor.reports.turns import turns_of
+
+if TYPE_CHECKING:
+    from proctor.core.scan import ScanFindings
 
 _USAGE: Mapping[str, Json] = {
     "calls": 0,
@@ -124,6 +127,8 @@ def _head(view: RunView, by: Sequence[str], *, texts: bool = True) -> dict[str, 
     if not texts:
         head["failures"] = without_texts(head["failures"])
         head["shortfall"] = head["shortfall"].partition(":")[0]
+        for mark in head.get("scan", {}).get("marks", ()):
+            mark |= {"passage": None, "reason": None}
     return head
 
 
@@ -159,9 +164,16 @@ def _whole_head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             "failures": summary.failures,
             "shortfall": shortfall(view),
             **({"ragged": summary.ragged} if summary.ragged else {}),
+            **({"scan": _scan(summary.scan)} if summary.scan is not None else {}),
         }
     )
     return data
+
+
+def _scan(findings: "ScanFindings") -> dict[str, Json]:
+    from proctor.reports.scan import scan_object
+
+    return scan_object(findings)
 
 
 def _group(group: Group) -> dict[str, Json]:

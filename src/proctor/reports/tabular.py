@@ -163,6 +163,10 @@ def notes_of(view: RunView) -> list[str]:
         from proctor.reports.judged import judge_notes
 
         notes += judge_notes(view.summary)
+    if summary.scan is not None:
+        from proctor.reports.scan import scan_notes
+
+        notes += scan_notes(summary.scan)
     return notes + [line for line in (usage_line(view.summary.usage),) if line]
 
 

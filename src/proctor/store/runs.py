@@ -288,10 +288,9 @@ class Runs:
         return str(row.suite_key)
 
     def is_reviewed(self, run_id: str) -> bool:
-        """Tell whether people have labelled a run, or its judge was audited."""
-        labelled = exists().where(labels.c.run_id == run_id)
-        audited = exists().where(audits.c.run_id == run_id)
-        return bool(self._database.fetch_all(select(or_(labelled, audited)))[0][0])
+        """Tell whether people have labelled a run, its judge was audited, or it was scanned."""
+        reviews = [exists().where(table.c.run_id == run_id) for table in (labels, audits, scans)]
+        return bool(self._database.fetch_all(select(or_(*reviews)))[0][0])
 
     def _shares(self, first: str, second: str) -> bool:
         for table, key in ((run_scores, "score_key"), (run_attempts, "attempt_key")):

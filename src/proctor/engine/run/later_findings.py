@@ -18,6 +18,7 @@ from proctor.store.store import Store
 
 if TYPE_CHECKING:
     from proctor.core.audit import JudgeAudit
+    from proctor.core.scan import ScanFindings
 
 MOST_ROWS = 50_000
 """Maximum number of cases for which a run of an earlier version is summed up again."""
@@ -26,7 +27,7 @@ MOST_PANELS = 500
 
 
 def with_later_findings(store: Store, view: RunView) -> RunView:
-    """Return a run with corrected scores, the newest audit of its judge, and its uncertainty."""
+    """Return a run with corrected scores, the newest audit of its judge, scans, its uncertainty."""
     summary, totals = view.summary, view.summary.totals
     reviewed = store.runs.is_reviewed(view.run.id)
     audit = newest_audit(store, view.run.id) if reviewed else None
@@ -46,9 +47,18 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
             summary.usage,
         )
     corrected = _corrected(store, view.run.id) if reviewed else {}
-    return replace(
-        view, summary=replace(summary, corrected=corrected, audit=audit, variance=budget)
-    )
+    scan = _scanned(store, view) if reviewed else None
+    later = replace(summary, corrected=corrected, audit=audit, variance=budget, scan=scan)
+    return replace(view, summary=later)
+
+
+def _scanned(store: Store, view: RunView) -> "ScanFindings | None":
+    """Return what scans of a run come to; nothing is loaded where there were none."""
+    if not store.scans.of_run(view.run.id):
+        return None
+    from proctor.engine.scan.findings import findings_of
+
+    return findings_of(store, view)
 
 
 def _corrected(store: Store, run_id: str) -> Mapping[str, CorrectedScore]:

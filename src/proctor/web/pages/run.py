@@ -125,6 +125,45 @@ class CorrectedNumber(ResponseModel):
     warning: str
 
 
+class ScanKindNumbers(ResponseModel):
+    """How often scans marked one kind, and how far people agree."""
+
+    kind: str
+    judge: str
+    looked_at: int
+    marked: int
+    unread: int
+    labelled: int
+    kappa: float | None
+    kappa_interval: Interval | None
+    share: float | None
+    interval: Interval | None
+
+
+class ScanMarkNumbers(ResponseModel):
+    """An attempt that a scan marked, with the passage that shows it."""
+
+    kind: str
+    case: str
+    attempt: int
+    marked: bool | None
+    passage: str
+    reason: str
+
+
+class ScanNumbers(ResponseModel):
+    """What scans of a run's transcripts come to."""
+
+    rate: float | None
+    scanned_rate: float | None = Field(description="the rate if all marks are right")
+    corrected: float | None = Field(description="the same, corrected by labels")
+    interval: Interval | None
+    labelled: int
+    warning: str
+    kinds: list[ScanKindNumbers]
+    marks: list[ScanMarkNumbers]
+
+
 class RunAbout(ListedRun):
     """A run."""
 
@@ -149,6 +188,9 @@ class RunNumbers(ResponseModel):
     variance: VarianceNumbers | None
     corrected: dict[str, CorrectedNumber] = Field(
         description="what labels make of judged criteria, by criterion"
+    )
+    scan: ScanNumbers | None = Field(
+        default=None, description="what scans of the transcripts marked; null without any"
     )
     references: dict[str, Any] = Field(
         description="how many cases were compared with references, and how many are unmatched"

@@ -18,6 +18,7 @@ from proctor.engine.compare.as_json import compared_object
 from proctor.engine.compare.comparing import CompareSettings, compare
 from proctor.engine.compare.results import Compared
 from proctor.engine.compare.wording import Language
+from proctor.engine.run.later_findings import with_later_findings
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.reports.reasons import one_line
@@ -55,7 +56,7 @@ def write_page(
     """Write runs as one page; return the number of cases in it."""
     if not 1 <= len(references) <= MOST_RUNS:
         raise UsageError(f"expected 1 to {MOST_RUNS} runs to share, not {len(references)}")
-    views = [view_of(store, reference) for reference in references]
+    views = [with_later_findings(store, view_of(store, one)) for one in references]
     compared = _compared(store, views, settings)
     writer = _PageWriter(file)
     writer.write(_opening(views, _language(settings.language, views)))
