@@ -418,6 +418,70 @@ def test_mistakes_in_variants_are_told(
     assert words in ran.stderr
 
 
+CHOICE = """\
+suite: words.yaml
+agent: exec:cat
+variants:
+  plain:
+  told: {env: {MODE: told}}
+  both: {env: {MODE: both}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ((), ["plain", "told", "both"]),
+        (("--variant", "told"), ["told"]),
+        (("--variant", "both", "--variant", "plain"), ["plain", "both"]),
+    ],
+)
+def test_some_variants_are_run(
+    proctor: str, tmp_path: Path, words: tuple[str, ...], labels: list[str]
+) -> None:
+    (tmp_path / "words.yaml").write_text(
+        "name: s\ncases: [{id: a, ask: b, criteria: {contains: b}}]\n"
+    )
+    (tmp_path / "exam.yaml").write_text(CHOICE)
+    ran = subprocess.run(
+        [proctor, "run", "exam.yaml", *words, "--json"], cwd=tmp_path, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    report = json.loads(ran.stdout)
+    runs = report.get("runs", [report])
+    assert [run["run"]["candidate"].rpartition("+")[2] for run in runs] == labels
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "told"),
+    [
+        (
+            CHOICE,
+            ("--variant", "tolt"),
+            "there is no variant 'tolt' (there are: plain, told, both)",
+        ),
+        ("suite: words.yaml\nagent: exec:cat\n", ("--variant", "a"), "there are none"),
+        (CHOICE, ("--variant", "told", "--agent", "exec:true"), "there are none"),
+        (f"{CHOICE}variant: told\n", (), "a run file cannot set 'variant'"),
+    ],
+)
+def test_variants_that_cannot_be_chosen(
+    proctor: str, tmp_path: Path, file: str, words: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "words.yaml").write_text(
+        "name: s\ncases: [{id: a, ask: b, criteria: {contains: b}}]\n"
+    )
+    (tmp_path / "exam.yaml").write_text(file)
+    for command in ("run", "plan"):
+        ran = subprocess.run(
+            [proctor, command, "exam.yaml", *words], cwd=tmp_path, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert ran.returncode == 2, ran.stdout
+        assert told in ran.stderr
+
+
 REAL = {"claude-code": "claude", "codex": "codex"}
 
 

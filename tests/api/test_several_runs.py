@@ -19,9 +19,10 @@ from proctor.testing import ScriptedModel
 
 CASES = [{"id": "a", "ask": "a", "reference": "one"}, {"id": "b", "ask": "b", "reference": "two"}]
 ELSEWHERE = {
-    "spec", "by", "cases", "junit", "markdown", "link", "layout", "out", "json", "texts",
+    "spec", "by", "cases", "junit", "markdown", "link", "layout", "out", "json", "texts", "variant",
 }  # fmt: skip
-"""The cases themselves, and what ``run.report()`` and ``run.save()`` are asked for."""
+"""The cases themselves, what ``run.report()`` and ``run.save()`` are asked for, and a choice among
+variants, which is a shorter mapping in Python."""
 
 
 def upper(question: str) -> str:

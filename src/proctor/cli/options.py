@@ -29,10 +29,12 @@ from proctor.io.search_paths import trust_folders
 if TYPE_CHECKING:
     from proctor.cli.run_file import WrittenModel
     from proctor.contracts.model import ModelChoice
+    from proctor.engine.run.settings import AgentVariant
 
 GROUPS: dict[str, Sequence[str]] = {
     "Candidate": (
-        "--model", "--prompt", "--answers", "--agent", "--agent-option", "--proxy", "--attempts",
+        "--model", "--prompt", "--answers", "--agent", "--agent-option", "--variant", "--proxy",
+        "--attempts",
         "--system", "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed",
         "--reasoning-effort", "--max-turns", "--again",
         "--name",
@@ -287,6 +289,13 @@ def run_options(command: Command) -> Command:
                 " the store [default: from 20,000 answers on].",
             ),
             *agent_options,
+            click.option(
+                "--variant",
+                "variant_names",
+                multiple=True,
+                metavar="NAME",
+                help="A variant of the run file's agent; several make one run each [default: all].",
+            ),
             click.option("--attempts", type=click.IntRange(1), help="At most N attempts per case."),
             click.option(
                 "--again",
@@ -621,7 +630,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         )
     if name and len(models) > 1:
         raise click.UsageError("--name is for one run, but there are several models")
-    variants = options.pop("variants", ())
+    variants = _chosen_variants(options)
     if name and len(variants) > 1:
         raise click.UsageError("--name is for one run, but the agent has several variants")
     settings = RunSettings(
@@ -652,6 +661,23 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     if not models:
         return [settings]
     return [replace(settings, model=_choice(text, model_options)) for text in models]
+
+
+def _chosen_variants(options: dict[str, Any]) -> "Sequence[AgentVariant]":
+    """Return the variants of the agent that are to be run, in the order of the file."""
+    variants: Sequence[AgentVariant] = options.pop("variants", ())
+    wanted: Sequence[str] = options.pop("variant_names", ())
+    if not wanted:
+        return variants
+    names = [one.name for one in variants]
+    if not names:
+        raise click.UsageError(
+            "--variant chooses among the variants of a run file's own agent, and there are none"
+        )
+    for name in wanted:
+        if name not in names:
+            raise click.UsageError(f"there is no variant {name!r} (there are: {', '.join(names)})")
+    return [one for one in variants if one.name in wanted]
 
 
 def again_settings(text: str) -> dict[str, Any]:

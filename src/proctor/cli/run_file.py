@@ -39,6 +39,7 @@ REPORT_FORMATS = ("csv", "html", "json", "junit", "md", "table")
 ONLY_BY_HAND = {
     "allow_import": "it lets the suite load its own classes",
     "json": "it says what is printed",
+    "variant": "it chooses some of the variants that the file has",
 }
 """Options that a file cannot set, with the reason."""
 
