@@ -7,9 +7,9 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from proctor.api.grader import reading_of
 from proctor.errors import UsageError
 from proctor.scorers import Contains, Judged
 from proctor.testing import FakeServer
+from waiting import until
 
 QUIZ = """\
 name: quiz
@@ -230,17 +231,15 @@ def test_a_training_loop_that_is_killed_leaves_no_process(tmp_path: Path) -> Non
             [sys.executable, str(script), str(suite)], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        for _ in range(3 + round_):
-            assert process.stdout.readline().strip() == "1.0"
+        # The one without end may be given up before the others are through.
+        values = [line.strip() for line in islice(process.stdout, 4 + round_)]
+        assert values.count("1.0") >= 3 + round_, values
         started = descendants(process.pid)
         assert len(started) > 1, "sandboxes are at work"
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        until = time.monotonic() + 30
-        while any(map(is_alive, started)) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert [pid for pid in started if is_alive(pid)] == []
+        until(lambda left=started: not any(map(is_alive, left)))
 
 
 def descendants(root: int) -> set[tuple[int, str]]:

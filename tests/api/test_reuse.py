@@ -14,9 +14,9 @@ ASKED: list[str] = []
 
 
 def wait() -> None:
-    """Let a test have time to interrupt."""
-    if os.environ.get("WAIT"):
-        time.sleep(0.05)
+    """Let a test have time to interrupt after the third question."""
+    if os.environ.get("WAIT") and len(ASKED) >= 3:
+        time.sleep(1.5)
 
 
 def answer(question: str) -> str:

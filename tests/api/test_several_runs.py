@@ -4,7 +4,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from proctor.api.options import EvaluateOptions
 from proctor.cli.run import run as run_command
 from proctor.errors import UsageError
 from proctor.testing import ScriptedModel
+from waiting import PATIENCE, until
 
 CASES = [{"id": "a", "ask": "a", "reference": "one"}, {"id": "b", "ask": "b", "reference": "two"}]
 ELSEWHERE = {
@@ -192,12 +192,9 @@ def test_an_interrupted_process_keeps_what_was_done(own_folder: Path) -> None:
     asked = own_folder / "asked"
     command = [sys.executable, "script.py"]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not asked.exists() or "5" not in asked.read_text():
-        assert time.monotonic() < deadline, first.poll()
-        time.sleep(0.05)
+    until(lambda: asked.exists() and "5" in asked.read_text())
     first.send_signal(signal.SIGINT)
-    _, errors = first.communicate(timeout=60)
+    _, errors = first.communicate(timeout=PATIENCE)
     assert (first.returncode, "KeyboardInterrupt" in errors) == (-signal.SIGINT, True)
     assert errors.rstrip().endswith("what was done is stored: the same call goes on from there")
     (own_folder / "go-on").touch()

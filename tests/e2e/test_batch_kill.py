@@ -13,6 +13,7 @@ import pytest
 from tests.level import LEVEL
 
 from proctor.testing import Answer, FakeServer
+from waiting import PATIENCE
 
 CASES = 12
 each = pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -43,7 +44,7 @@ def killed(cli: Any, arguments: list[str], moment: Callable[[], bool], how: int)
         time.sleep(0.002)
     if process.poll() is None:
         os.kill(process.pid, how)
-    return process.wait(timeout=60)
+    return process.wait(timeout=PATIENCE)
 
 
 def asked(server: FakeServer) -> Counter[str]:

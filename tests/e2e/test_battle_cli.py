@@ -3,13 +3,13 @@
 import json
 import signal
 import subprocess
-import time
 from collections import Counter
 from typing import Any
 
 import pytest
 
 from proctor.testing import FakeServer
+from waiting import until
 
 CASES = 12
 
@@ -78,10 +78,7 @@ def test_a_battle_that_is_killed_goes_on_where_it_was(ready: Any) -> None:
                 cwd=ready.folder, env=ready.env,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
-            until = time.monotonic() + 60
-            while sum(call.finished for call in server.calls) < wanted:
-                assert time.monotonic() < until
-                time.sleep(0.01)
+            until(lambda w=wanted: sum(call.finished for call in server.calls) >= w)
             begun.send_signal(signal.SIGKILL)
             begun.wait()
         made = ready.json(*args)

@@ -11,6 +11,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from waiting import PATIENCE
+
 RUN = "5a3fd1d1-55b5-4a3e-8a3c-1e1f7a1b9c22"
 
 
@@ -46,7 +48,7 @@ def served(folder: Path, *more: str) -> Iterator[list[str]]:
             yield said
         finally:
             process.send_signal(signal.SIGINT)
-            _, trouble = process.communicate(timeout=30)
+            _, trouble = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in trouble
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from proctor.cli.main import _run
+from waiting import PATIENCE
 
 BROKEN = Path(__file__).resolve().parents[1] / "broken"
 MEMORY = 3 * 1024**3
@@ -212,7 +213,7 @@ def test_what_is_large_or_no_text_is_one_error_in_little_memory(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         preexec_fn=limited,
     )

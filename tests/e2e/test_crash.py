@@ -4,7 +4,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from waiting import PATIENCE, until
+
 CASES, ATTEMPTS = 10, 60
 SLOW = """\
 \"\"\"A scorer that takes its time and writes down each attempt it judges.\"\"\"
 
+import os
 import time
 from dataclasses import dataclass
 
@@ -27,7 +29,8 @@ class Slow(Scorer):
     log: str
 
     def score(self, ctx):
-        time.sleep(0.01)
+        # What is to be disturbed must not be over before that.
+        time.sleep(0.05 if os.environ.get("SLOWLY") else 0.01)
         with open(self.log, "a") as file:
             file.write(f"{ctx.case.id}/{ctx.output}\\n")
         return len(ctx.output) % 2
@@ -59,9 +62,9 @@ def prepare(cli: Any) -> list[str]:
     ]
 
 
-def start(cli: Any, args: list[str]) -> subprocess.Popen[str]:
+def start(cli: Any, args: list[str], **more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        cli.command(*args), cwd=cli.folder, env=cli.env, text=True,
+        cli.command(*args), cwd=cli.folder, env={**cli.env, **more}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -78,12 +81,12 @@ def stored(folder: Path) -> set[str]:
 
 
 def wait_for_scores(process: subprocess.Popen[str], folder: Path) -> int:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        if found := stored(folder):
-            return len(found)
-        time.sleep(0.02)
-    raise AssertionError(f"no score was stored: {process.communicate()}")
+    def scores() -> int:
+        found = len(stored(folder))
+        assert found or process.poll() is None, process.communicate()
+        return found
+
+    return until(scores)
 
 
 def undisturbed(cli: Any, args: list[str]) -> Any:
@@ -101,9 +104,11 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.slow
 def test_killed_and_started_again(cli: Any) -> None:
     args = prepare(cli)
-    with start(cli, args) as process:
+    with start(cli, args, SLOWLY="yes") as process:
         before = wait_for_scores(process, cli.folder)
         process.kill()
+        # Its grading processes have the same streams: they are gone, too, when nobody has them.
+        process.communicate(timeout=PATIENCE)
     kept = len(stored(cli.folder))
     assert before <= kept < CASES * ATTEMPTS
     (cli.folder / "log").unlink()
@@ -118,10 +123,10 @@ def test_killed_and_started_again(cli: Any) -> None:
 @pytest.mark.slow
 def test_interrupted_and_started_again(cli: Any) -> None:
     args = prepare(cli)
-    with start(cli, args) as process:
+    with start(cli, args, SLOWLY="yes") as process:
         wait_for_scores(process, cli.folder)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
     kept = len(stored(cli.folder))

@@ -15,6 +15,7 @@ import pytest
 
 from proctor.testing import Answer, FakeServer
 from proctor.testing.replies import all_text
+from waiting import PATIENCE
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "agents"
 
@@ -74,7 +75,7 @@ def proxying(cli: Any, *args: str) -> Iterator[tuple[list[str], str]]:
             said: list[str] = []
             yield said, found[1]
             process.send_signal(signal.SIGINT)
-            said.append(process.communicate(timeout=20)[1])
+            said.append(process.communicate(timeout=PATIENCE)[1])
         finally:
             process.kill()
 
@@ -84,7 +85,7 @@ def post(url: str, **headers: str) -> tuple[int, bytes]:
     given = {"Content-Type": "application/json", **headers}
     request = urllib.request.Request(url, body, given, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()

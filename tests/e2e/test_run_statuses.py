@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 
 from proctor.testing import FakeServer, Fault
 from proctor.web.app import make_app
+from waiting import PATIENCE, until
 
 CASES = 4
 AGENT = """\
@@ -51,13 +53,6 @@ def on_page(cli: Any) -> list[str]:
             assert (far in page) is (run["status"] != "complete"), "how far it came"
             assert ("data-progress" in page) is (run["status"] == "running"), "who asks again"
         return [run["status"] for run in runs]
-
-
-def eventually(wanted: Callable[[], bool], seconds: float = 20.0) -> None:
-    until = time.monotonic() + seconds
-    while not wanted():
-        assert time.monotonic() < until, "it did not come to that"
-        time.sleep(0.02)
 
 
 def broken_answers(cli: Any) -> str:
@@ -160,25 +155,31 @@ def attempts(cli: Any) -> int:
         connection.close()
 
 
+def alive_until(cli: Any) -> float:
+    with closing(sqlite3.connect(cli.folder / ".proctor" / "proctor.db")) as connection:
+        return float(connection.execute("SELECT alive_until FROM runs").fetchone()[0])
+
+
 @pytest.mark.slow
 def test_a_killed_run_is_interrupted_and_runs_again(
     cli: Any, started: Callable[[], subprocess.Popen[str]]
 ) -> None:
-    cli.env["PROCTOR_BEAT"] = "0.2"
+    cli.env["PROCTOR_BEAT"] = "1.5"
     process = started()
-    eventually(lambda: attempts(cli) == CASES - 1)  # none waits behind the slow one
-    time.sleep(1.0)  # longer than silence is borne
+    until(lambda: attempts(cli) == CASES - 1)  # none waits behind the slow one
+    first = alive_until(cli)
+    until(lambda: time.time() > first)  # silence is not borne so long
     assert list(listed(cli).values()) == ["running"]
     assert on_page(cli) == ["running"]
     process.kill()
     process.communicate()
-    eventually(lambda: list(listed(cli).values()) == ["interrupted"], 3.0)
+    until(lambda: list(listed(cli).values()) == ["interrupted"])
     assert on_page(cli) == ["interrupted"]
     assert "was interrupted before it had numbers" in cli("report", "@last", code=2).stderr
     process = started()
-    eventually(lambda: list(listed(cli).values()) == ["running"])
+    until(lambda: list(listed(cli).values()) == ["running"])
     (cli.folder / "go_on").touch()
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert json.loads(out)["run"]["status"] == "complete"
     assert listed(cli) == {json.loads(out)["run"]["name"]: "complete"}
@@ -189,9 +190,9 @@ def test_a_run_that_a_person_stops_is_interrupted_at_once(
     cli: Any, started: Callable[[], subprocess.Popen[str]]
 ) -> None:
     process = started()
-    eventually(lambda: attempts(cli) == CASES - 1)
+    until(lambda: attempts(cli) == CASES - 1)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert list(listed(cli).values()) == ["interrupted"]
 

@@ -4,7 +4,6 @@ import csv
 import json
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from tests.library_desk import FOLDER, desk, judge, member, text_of
 
 from proctor.testing import FakeServer
+from waiting import until
 from web.share.test_document import block
 
 SUITE = """\
@@ -166,15 +166,13 @@ def test_reports_pages_and_shared_files_have_what_was_marked(scanned: Any) -> No
 @pytest.mark.slow
 def test_a_killed_scan_goes_on_and_asks_nothing_twice(scanned: Any) -> None:
     cli = scanned
-    with FakeServer(reader, latency=0.3) as server:
+    with FakeServer(reader, latency=0.5) as server:
         options = ("scan", "r", *by(server), "--concurrency", "1", "--json")
         process = subprocess.Popen(
             cli.command(*options), cwd=cli.folder, env=cli.env, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while len(server.finished()) < 4 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: len(server.finished()) >= 4)
         process.kill()
         process.wait()
         assert "never scanned" in cli("scan", "r", "--stored", code=2).stderr

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from waiting import PATIENCE
 
 QUIZ = """\
 name: quiz
@@ -57,7 +58,7 @@ def served(
         finally:
             if process.poll() is None and number:
                 process.send_signal(number)
-            _, trouble = process.communicate(timeout=60)
+            _, trouble = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in trouble, trouble
     assert process.returncode == code
 
@@ -103,7 +104,8 @@ def test_elsewhere_a_token_is_needed(tmp_path: Path) -> None:
 @pytest.mark.sandbox
 def test_programs_without_end_and_fork_bombs_hurt_nobody(tmp_path: Path) -> None:
     suite = tmp_path / "programs.yaml"
-    suite.write_text(PROGRAMS, encoding="utf-8")
+    # Time enough for all that end, even on a machine that does much else.
+    suite.write_text(PROGRAMS.replace("timeout: 2", "timeout: 8"), encoding="utf-8")
     with served(suite) as (address, _):
         outputs = [ENDLESS, FORKS, *[f"# {number}\n{DOUBLE}" for number in range(40)], "x" * 10**6]
         rows = [{"case": "double", "output": output} for output in outputs]
@@ -116,18 +118,23 @@ def test_programs_without_end_and_fork_bombs_hurt_nobody(tmp_path: Path) -> None
 @pytest.mark.parametrize("signals", [1, 2])
 def test_what_is_under_way_is_completed_unless_told_twice(tmp_path: Path, signals: int) -> None:
     suite = tmp_path / "programs.yaml"
-    suite.write_text(PROGRAMS, encoding="utf-8")
+    # Nobody waits for a program that is given up: it must not be over before that.
+    text = PROGRAMS if signals == 1 else PROGRAMS.replace("timeout: 2", "timeout: 100")
+    suite.write_text(text, encoding="utf-8")
     with served(suite, number=0, code=0 if signals == 1 else 130) as (address, process):
+        assert process.stderr is not None
         body = json.dumps({"outputs": [{"case": "double", "output": ENDLESS}]}).encode()
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(f"{address}/score", data=body, headers=headers)
         with urllib.request.urlopen(request, timeout=120) as response:
-            for _ in range(signals):
-                time.sleep(0.3)
-                process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
             if signals == 1:
                 assert json.loads(response.read())["value"] == 0.0
-        process.wait(timeout=60)
+            else:
+                # Two signals at once may be one.
+                assert "1 outputs are completed" in process.stderr.readline()
+                process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(

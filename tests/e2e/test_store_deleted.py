@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.testing import FakeServer
+from waiting import PATIENCE, until
 
 SUITE = "name: many\ncases:\n" + "".join(
     f"  - id: c{n}\n    ask: Question {n}?\n    criteria: word\n" for n in range(60)
@@ -29,18 +29,16 @@ def journal_deleted(folder: Path) -> None:
 def test_the_run_ends_and_names_the_file(cli: Any, harm: Callable[[Path], None]) -> None:
     cli.write("suite.yaml", SUITE)
     folder = cli.folder / ".proctor"
-    with FakeServer("a word", latency=0.2) as server:
+    with FakeServer("a word", latency=0.5) as server:
         args = ("run", "suite.yaml", "--model", f"openai:m@{server.url}", "--concurrency", "2")
         with subprocess.Popen(
             cli.command(*args), cwd=cli.folder, env=cli.env, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
         ) as process:  # fmt: skip
-            until = time.monotonic() + 60
-            while len(server.calls) < 4 and time.monotonic() < until:
-                time.sleep(0.05)
+            until(lambda: len(server.calls) >= 4)
             assert process.poll() is None
             harm(folder)
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=PATIENCE)
         asked = len(server.calls)
     assert process.returncode == 2, said
     assert "Traceback" not in said

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from proctor.store.store import Store
+from waiting import PATIENCE
 
 
 @pytest.fixture
@@ -41,14 +42,14 @@ def viewed(place: str, *more: str) -> Iterator[list[str]]:
             yield said
         finally:
             process.send_signal(signal.SIGINT)
-            _, trouble = process.communicate(timeout=30)
+            _, trouble = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in trouble
 
 
 def ask(address: str, path: str, **headers: str) -> tuple[int, str, str]:
     found = urlsplit(address)
     assert found.hostname is not None
-    connection = http.client.HTTPConnection("127.0.0.1", found.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", found.port, timeout=PATIENCE)
     connection.request("GET", path, headers={"Host": found.netloc, **headers})
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -106,7 +107,9 @@ def test_what_is_wrong_is_said(
 def test_what_is_no_request_is_answered_like_everything_else(place: str) -> None:
     with viewed(place) as said:
         found = urlsplit(said[-1])
-        with socket.create_connection(("127.0.0.1", found.port or 0), timeout=30) as connection:
+        with socket.create_connection(
+            ("127.0.0.1", found.port or 0), timeout=PATIENCE
+        ) as connection:
             connection.sendall(b"no request\r\n\r\n")
             answer = connection.recv(65536).decode()
     assert answer.startswith("HTTP/1.1 400 ")

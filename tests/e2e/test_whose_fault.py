@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +17,7 @@ import proctor as library
 from fake_coding_agent import write_fake
 from proctor.engine.models.proxy import ModelProxy
 from scripted_model import ScriptedModel
+from waiting import until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 GREETING = Path(__file__).parents[1] / "data" / "harbor" / "greeting"
@@ -180,7 +180,7 @@ def test_a_killed_environment(tmp_path: Path) -> None:
     ]
     argv += ["--cases", "--json"]
     with subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        victim = awaited(lambda: sandbox_below(process.pid, "sleep 5"))
+        victim = until(lambda: sandbox_below(process.pid, "sleep 5"))
         os.kill(victim, signal.SIGKILL)
         report = json.loads(process.communicate(timeout=120)[0])
     assert outcomes(report) == {"ours/greeting": ("error", "environment")}
@@ -209,15 +209,6 @@ def sandbox_below(pid: int, words: str) -> int:
             if around:
                 return around[-1]
     return 0
-
-
-def awaited(look: Callable[[], int]) -> int:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if value := look():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not begin")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")

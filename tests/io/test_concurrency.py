@@ -118,7 +118,7 @@ def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
             run_sync(work())
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert time.monotonic() - began < 25
+    assert time.monotonic() - began < 29
     assert ended == ([] if how == "resists" else [how])
 
 
@@ -164,7 +164,7 @@ except KeyboardInterrupt:
 @pytest.mark.slow
 def test_work_that_does_not_end_in_time_is_left_without_a_word() -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", UNTIDY], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", UNTIDY], capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.stdout, ended.stderr, ended.returncode) == ("interrupted\n", "", 0)
 

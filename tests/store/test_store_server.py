@@ -1,7 +1,6 @@
 """A store on a server: connections that break, locks, what may only be read, and the password."""
 
 import random
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from proctor.store import database
 from proctor.store.database import Database
 from proctor.store.rows import Label
 from proctor.store.store import Store
+from waiting import until
 
 SECRET = "swordfish"
 UNREACHABLE = f"postgresql://me:{SECRET}@127.0.0.1:1/db"
@@ -34,15 +34,17 @@ def kill(postgres_server: Any) -> Iterator[Callable[[], int]]:
         postgres_server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
     )
     query = (
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
     )
+    left = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s)"
     with engine.connect() as connection:
 
         def work() -> int:
-            found: int = connection.exec_driver_sql(query).scalar() or 0
-            time.sleep(0.05)
-            return found
+            ended = [row[0] for row in connection.exec_driver_sql(query)]
+            # They are told to end, and end when they come to it.
+            until(lambda: not connection.exec_driver_sql(left, (ended,)).scalar())
+            return len(ended)
 
         yield work
     engine.dispose()
@@ -137,10 +139,7 @@ def test_a_run_that_is_held_stays_held(
         assert not other.locks.acquire("r1")
         store.locks.release("r1")
         # The server may still be busy with ending what was killed.
-        until = time.monotonic() + 10
-        while not (held := other.locks.acquire("r1")) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert held
+        until(lambda: other.locks.acquire("r1"))
 
 
 def test_a_writer_that_never_ends(

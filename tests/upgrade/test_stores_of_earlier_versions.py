@@ -97,7 +97,7 @@ def test_verdicts_that_nobody_could_read_are_asked_for_and_nothing_else(
 def serving(port: int, roles: Any) -> Iterator[FakeServer]:
     """Serve at the address that is part of a store's keys; somebody else's test may be there."""
     server = FakeServer(roles=roles, port=port)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while True:
         try:
             server.start()

@@ -22,7 +22,7 @@ CASES = 120
 @pytest.fixture(scope="module")
 def place(
     tmp_path_factory: pytest.TempPathFactory, put_run: Callable[..., Any], examined: Any
-) -> str:
+) -> Iterator[str]:
     """Give a store with two finished runs and one that is under way."""
     path = str(tmp_path_factory.mktemp("web") / "p.db")
     odd = ["a/b?c#d", "x.json", "<i>&", "中文 \u202e題", ".."]
@@ -33,8 +33,11 @@ def place(
                 for n in range(CASES)
             ]
             run = put_run(store, name, cases)
-        store.runs.save(replace(run, id="going", name="going", status=RunStatus.RUNNING))
-    return path
+        going = replace(run, id="going", name="going", status=RunStatus.RUNNING)
+        # It gives signs of life until the tests are over.
+        store.liveness.await_work(going, lambda: None)
+        store.liveness.begin("going")
+        yield path
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The home, suite and run pages in a real browser: filter, sort, keys, dark, phone, progress."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +23,19 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
     with Store.open(path) as store:
         for name in ("old", "new"):
             cases = [examined.plain(f"c{n:02}", "so", float(n % 2)) for n in range(CASES)]
-            run = put_run(store, name, cases)
-        store.runs.save(replace(run, id="going", name="going", status=RunStatus.RUNNING))
+            put_run(store, name, cases)
     return path
+
+
+@pytest.fixture
+def going(place: str) -> Iterator[Store]:
+    """Give a store with a run in progress, which gives signs of life as long as a test looks."""
+    with Store.open(place) as store:
+        status = RunStatus.RUNNING
+        run = replace(store.runs.get("new"), id="going", name="going", status=status)
+        store.liveness.await_work(run, lambda: None)
+        store.liveness.begin("going")
+        yield store
 
 
 def expect_rows(page: Any, names: list[str]) -> None:
@@ -104,19 +115,17 @@ def test_a_phone_needs_no_sideways_scrolling(page: Any, path: str) -> None:
     assert width <= 390
 
 
-def test_progress_moves_by_itself(page: Any, place: str) -> None:
+def test_progress_moves_by_itself(page: Any, going: Store) -> None:
     page.goto("/runs/going")
     bar = page.get_by_label("Answers")
     sync_api.expect(bar).to_have_attribute("value", "0")
     sync_api.expect(bar).to_have_attribute("max", str(CASES))
     keys = {"fits": "new-1-0-fits"}
-    with Store.open(place) as store:
-        store.attempts.link(
-            "going", [RunAttempt(position=1, index=0, attempt_key="new-1-0", score_keys=keys)]
-        )
+    going.attempts.link(
+        "going", [RunAttempt(position=1, index=0, attempt_key="new-1-0", score_keys=keys)]
+    )
     sync_api.expect(bar).to_have_attribute("value", "1")
     sync_api.expect(page.locator('[data-show="rate"]')).to_have_text("100.0%")
     sync_api.expect(page.locator(".latest li")).to_have_text(["✓ 100% c01 so"])
-    with Store.open(place) as store:
-        store.runs.save(replace(store.runs.get("going"), status=RunStatus.INCOMPLETE))
+    going.runs.save(replace(going.runs.get("going"), status=RunStatus.INCOMPLETE))
     sync_api.expect(bar).to_have_count(0)

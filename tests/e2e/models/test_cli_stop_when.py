@@ -3,13 +3,13 @@
 import json
 import re
 import subprocess
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from proctor.testing import Answer
+from waiting import until
 
 Serve = Callable[..., Any]
 CASES = 200
@@ -178,11 +178,10 @@ def test_killed_and_started_again_it_decides_the_same(sums: Any, serve: Serve) -
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )  # fmt: skip
             goal = len(server.asked("good")) + 7
-            until = time.monotonic() + 30
-            while process.poll() is None and time.monotonic() < until:
-                if len(server.asked("good")) >= goal:
-                    break
-                time.sleep(0.005)
+            until(
+                lambda p=process, g=goal: p.poll() is not None or len(server.asked("good")) >= g,
+                every=0.005,
+            )
             process.kill()
             process.communicate()
         made = json.loads(sums(*args).stdout)["run"]["stopped_early"]

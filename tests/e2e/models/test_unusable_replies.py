@@ -5,7 +5,7 @@ import os
 import signal
 import sqlite3
 import subprocess
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from proctor.testing import Answer
+from waiting import PATIENCE, until
 
 Serve = Callable[..., Any]
 YES = '{"reason": "because yes", "result": "yes"}'
@@ -233,11 +234,11 @@ def test_a_kill_between_reply_and_verdict_reuses_the_reply(manners: Any, serve: 
     def judge(messages: list[Any], body: Any) -> Any:
         return YES if len(messages) > 1 else MUTE
 
-    waits = Mended(True, False)
+    waits, killed = Mended(True, False), threading.Event()
 
     def slow(messages: list[Any], body: Any) -> Any:
         if len(messages) > 1 and waits(messages, body):
-            time.sleep(0.3)
+            killed.wait(PATIENCE)
         return judge(messages, body)
 
     with serve("Sir.", roles={"judge": slow}) as server:
@@ -248,14 +249,11 @@ def test_a_kill_between_reply_and_verdict_reuses_the_reply(manners: Any, serve: 
             command, cwd=manners.folder, env=manners.env, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as process:  # fmt: skip
-            deadline = time.monotonic() + 60
-            while len(server.asked("judge")) < 2:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            until(lambda: len(server.asked("judge")) == 2)
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
         waits.mended = True
-        time.sleep(0.5)
+        killed.set()
         first = [body for body in server.asked("judge") if len(body["messages"]) == 1]
         assert totals(manners, *args)["score"] == 1.0
         again = [body for body in server.asked("judge") if len(body["messages"]) == 1]

@@ -154,7 +154,7 @@ def test_a_run_that_is_killed_goes_on_after_its_last_part(tmp_path: Path) -> Non
     process = began("killed.db")
     committed = 0
     while not committed and process.poll() is None:
-        time.sleep(0.05)
+        time.sleep(0.005)
         if (tmp_path / "killed.db").exists():
             committed = _parts(tmp_path / "killed.db")
     os.kill(process.pid, signal.SIGKILL)

@@ -138,9 +138,9 @@ def test_an_output_has_a_value_or_a_reason() -> None:
 def test_an_output_past_its_deadline_has_no_score_and_delays_nobody() -> None:
     slow: list[SlowOutput] = []
     pairs = [("sleepy", "30"), *[("sleepy", "0")] * 40, ("text", "Paris")]
-    results = graded(pairs, deadline=0.5, slow=0.4, on_slow=slow.append)
+    results = graded(pairs, deadline=1.8, slow=1.7, on_slow=slow.append)
     assert [result.value for result in results] == [None, *[1.0] * 41]
-    assert results[0].why == "sleepy: scoring took longer than the 0.5 s allowed"
+    assert results[0].why == "sleepy: scoring took longer than the 1.8 s allowed"
     assert results[0].scores["sleepy"].status == "failed"
     assert [one.case_id for one in slow] == ["sleepy"]
 
@@ -150,7 +150,7 @@ def test_what_was_scored_before_the_deadline_is_kept() -> None:
 
     async def score() -> GradedOutput:
         settings = GradingSettings(
-            run=RunSettings(suite=SuiteSettings.of(both)), limits=GradingLimits(deadline=0.2)
+            run=RunSettings(suite=SuiteSettings.of(both)), limits=GradingLimits(deadline=1.0)
         )
         async with open_grading(settings, Reading(suite=both)) as (grading, _):
             return await grading.grade(0, both.cases[0], "30")
@@ -278,7 +278,7 @@ def test_outputs_are_taken_as_there_is_room() -> None:
 def test_counts_say_what_was_done() -> None:
     async def score() -> OutputGrading:
         settings = GradingSettings(
-            run=RunSettings(suite=SuiteSettings.of(SUITE)), limits=GradingLimits(deadline=0.1)
+            run=RunSettings(suite=SuiteSettings.of(SUITE)), limits=GradingLimits(deadline=1.0)
         )
         async with open_grading(settings, Reading(suite=SUITE)) as (grading, _):
             pairs = [("text", "a"), ("sleepy", "9"), ("sleepy", "soon")]

@@ -111,9 +111,9 @@ def test_one_that_keeps_itself_from_the_processors_buys_one_second_try_at_most()
 
 def test_others_go_on_beside_a_second_try() -> None:
     """With a place for one, the second try of the first and all others are run in turn."""
-    quick = [program(f"print({number})", 20) for number in range(6)]
+    quick = [program(f"print({number})", 20) for number in range(3)]
     with busy_machine(3):
-        rans, ends, _ = run_all(Bubblewrap(), program(SPIN, 3), *quick, limit=2)
+        rans, ends, _ = run_all(Bubblewrap(), program(SPIN, 8), *quick, limit=2)
     assert rans[0].retried
     assert all(ran.finished for ran in rans[1:]), rans
     assert max(ends[1:]) < ends[0]

@@ -139,7 +139,7 @@ class Slow(Sandbox):
 
     async def run(self, program: Program) -> Ran:
         self.begun += 1
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.5)
         return GOOD
 
 
