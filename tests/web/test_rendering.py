@@ -10,7 +10,10 @@ from starlette.responses import PlainTextResponse
 
 from proctor.web.api.response import ErrorTold, HtmlPage, Page
 from proctor.web.rendering import (
+    ago,
     answer_with,
+    beginning,
+    coefficient,
     day,
     json_answer,
     local_moment,
@@ -20,6 +23,7 @@ from proctor.web.rendering import (
     percent_short,
     place,
     seconds_long,
+    short_name,
     signed,
 )
 
@@ -42,6 +46,22 @@ from proctor.web.rendering import (
         (number, -20_000.4, "-20,000"),
         (number, -0.0, "0"),
         (number, 1e20, "1e+20"),
+        (number, 0.0000108, "0.0000108"),
+        (number, -0.00000765, "-0.00000765"),
+        (number, 1.15e-37, "1.15e-37"),
+        (coefficient, None, "–"),
+        (coefficient, -0.8695, "−0.87"),
+        (coefficient, -0.001, "0.00"),
+        (short_name, "openai:judge@http://127.0.0.1:1/v1", "openai:judge"),
+        (short_name, "openai:judge", "openai:judge"),
+        (ago, None, "–"),
+        (
+            beginning,
+            "## Title\n\nand `code`, **bold** <b>",
+            "Title\n\nand <code>code</code>, <b>bold</b> &lt;b&gt;",
+        ),
+        (beginning, "```python def f(): pass ``` then", "<code>def f(): pass</code> then"),
+        (beginning, "```sql SELECT <x", "<code>SELECT &lt;x</code>"),
         (percent_short, None, "–"),
         (percent_short, 1.0, "100%"),
         (percent_short, 1 / 3, "33.3%"),

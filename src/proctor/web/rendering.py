@@ -1,5 +1,6 @@
 """Rendering of responses: a page in the reader's language, or the same data as JSON."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from proctor.reports.structured import clean
 from proctor.web import addresses, reading, rich_text
 from proctor.web.api.response import HtmlPage, Page, ResponseModel
 from proctor.web.highlight import pieces, visible
+from proctor.web.sentences import in_language
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600
@@ -49,7 +51,18 @@ def _wording(language: str) -> Callable[..., str]:
     def t(key: str, **values: object) -> str:
         return texts[key].format(**values) if values else texts[key]
 
+    t.language = language  # type: ignore[attr-defined]
     return t
+
+
+def worded(text: str, t: Callable[..., str]) -> str:
+    """Return a sentence of the engine in the language of a page, where it has one."""
+    return in_language(text, getattr(t, "language", "en"))
+
+
+def short_name(name: str) -> str:
+    """Return the name of a model without the address at which it was asked."""
+    return name.partition("@http")[0]
 
 
 def _html(request: Request, template: str, data: Mapping[str, Any], status: int) -> Response:
@@ -93,6 +106,14 @@ def signed(value: float | None) -> str:
     return "0.0" if float(shown) == 0 else shown.replace("-", "−")
 
 
+def coefficient(value: float | None) -> str:
+    """Format a number between -1 and 1, such as a correlation or kappa."""
+    if value is None:
+        return "–"
+    shown = f"{value:.2f}"
+    return "0.00" if float(shown) == 0 else shown.replace("-", "−")
+
+
 def percent_short(value: float | None) -> str:
     """Format a share as a percentage in as few digits as it needs."""
     return "–" if value is None else f"{100 * value:.3g}%"
@@ -105,6 +126,9 @@ def number(value: float | None, digits: int = 4) -> str:
     if 10**digits <= abs(value) < 1e15:
         return f"{value:,.0f}"
     shown = f"{value:.{digits}g}"
+    if "e-" in shown and abs(value) >= 1e-9:
+        # Zeros after the point are read faster than a power of ten.
+        shown = f"{value:.{2 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
     return "0" if float(shown) == 0 else shown
 
 
@@ -125,6 +149,26 @@ def marked(text: str, words: Sequence[str]) -> str | Markup:
         for piece in pieces(text, spans, most=None)
     )
     return Markup("").join(shown)
+
+
+_SIGNS = re.compile(
+    r"```\w*\s*(?P<block>.*?)\s*(?:```|$)|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*", re.S
+)
+_HEADING = re.compile(r"^#{1,6} ")
+
+
+def beginning(text: str, words: Sequence[str] = ()) -> str | Markup:
+    """Return the first lines of a text for a list: code and bold as such, some words marked."""
+    text = _HEADING.sub("", text)
+    shown, end = Markup(""), 0
+    for match in _SIGNS.finditer(text):
+        name = match.lastgroup or "block"
+        tag = Markup("<b>{}</b>") if name == "bold" else Markup("<code>{}</code>")
+        shown += marked(visible(text[end : match.start()]), words)
+        if match[name]:
+            shown += tag.format(marked(visible(match[name]), words))
+        end = match.end()
+    return shown + marked(visible(text[end:]), words)
 
 
 def rich(text_pieces: Sequence[Mapping[str, Any]]) -> Markup | None:
@@ -171,11 +215,20 @@ def moment(seconds: float | None) -> str:
 
 def local_moment(seconds: float | None) -> str | Markup:
     """Return a timestamp that a script of the page turns into the reader's own time."""
+    return _time(seconds, Markup('<time datetime="{}">{} UTC</time>'))
+
+
+def ago(seconds: float | None) -> str | Markup:
+    """Return a timestamp of which a script of the page says how long ago it was."""
+    return _time(seconds, Markup('<time datetime="{}" data-ago>{} UTC</time>'))
+
+
+def _time(seconds: float | None, template: Markup) -> str | Markup:
     shown = _moment(seconds)
     if not seconds or not shown[0].isdigit():
         return shown
     exact = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}">{} UTC</time>').format(exact, shown)
+    return template.format(exact, shown)
 
 
 def day(seconds: float | None) -> str:
@@ -224,13 +277,18 @@ def _environment() -> Environment:
         "percent_short": percent_short,
         "place": place,
         "marked": marked,
+        "beginning": beginning,
         "rich": rich,
         "length_of": length,
         "in_colours": in_colours,
         "seconds": seconds_long,
         "local": local_moment,
+        "ago": ago,
+        "worded": worded,
+        "short_name": short_name,
         "number": number,
         "signed": signed,
+        "coefficient": coefficient,
         "moment": moment,
         "day": day,
         "visible": visible,

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from proctor.io.text_files import parse_json
 from proctor.web.highlight import visible
+from proctor.web.pictures import is_embedded
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -280,7 +281,7 @@ def _shown_address(address: str) -> Markup:
 
 def _image(address: str, words: str) -> Markup:
     """Return a picture that the text itself carries; of any other, its words and its address."""
-    if re.match(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+\Z", address):
+    if is_embedded(address):
         return Markup('<img src="{}" alt="{}">').format(address, words)
     return Markup('<span class="picture">{}</span>').format(words) + _shown_address(address)
 

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 
 from proctor.errors import UsageError
 from proctor.web.pages import battle as battle_page
-from proctor.web.pages.battle import show_battles
+from proctor.web.pages.battle import by_case, show_battles
 
 Asked = Any
 
@@ -42,3 +42,26 @@ def test_a_battle_is_between_known_runs(asked: Asked) -> None:
     with pytest.raises(HTTPException):
         show_battles(asked("/battles", "run=old&run=gone"))
     assert show_battles(asked("/battles", "run=old&run=going")).data.battles == []
+
+
+def test_comparisons_are_gathered_by_case_and_what_was_decided_comes_first() -> None:
+    def row(case: str, first: str, second: str, outcome: str) -> dict[str, Any]:
+        sides = {"first": {"run": first}, "second": {"run": second}}
+        return {"case": case, **sides, "outcome": outcome, "link": f"/{case}"}
+
+    rows = [
+        row("even", "a", "b", "tie"),
+        row("won", "a", "b", "second"),
+        row("leaning", "a", "b", "first"),
+        row("leaning", "b", "a", "first"),
+        row("won", "b", "a", "first"),
+        row("broken", "a", "b", "invalid"),
+        row("won", "a", "c", "first"),
+    ]
+    assert [(one["case"], one["winner"], len(one["rows"])) for one in by_case(rows)] == [
+        ("leaning", None, 2),
+        ("won", "a", 1),
+        ("won", "b", 2),
+        ("even", "tie", 1),
+        ("broken", "invalid", 1),
+    ]

@@ -53,7 +53,7 @@ def test_only_a_file_that_was_kept_has_a_link() -> None:
             {"name": "huge", "key": "", "size": None, "href": ""},
         ],
     }
-    _link_files("r", "c/1", attempt, {"k1": 3}, {"k1": "abc"})
+    _link_files("r", "c/1", attempt, {"k1": 3}, {"k1": ("abc", "data:image/png;base64,AA==")})
     kept, huge = attempt["files"]  # type: ignore[misc]
     assert kept == {
         "name": "a b.txt",
@@ -61,5 +61,7 @@ def test_only_a_file_that_was_kept_has_a_link() -> None:
         "href": "/runs/r/file.txt?case=c%2F1&attempt=2&name=a+b.txt",
         "beginning": [{"text": "abc", "hit": False, "more": 0}],
         "language": "",
+        "picture": "data:image/png;base64,AA==",
     }
-    assert huge == {"name": "huge", "size": None, "href": "", "beginning": [], "language": ""}
+    nothing = {"beginning": [], "language": "", "picture": ""}
+    assert huge == {"name": "huge", "size": None, "href": "", **nothing}

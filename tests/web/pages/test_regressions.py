@@ -57,3 +57,15 @@ def test_the_line_of_a_suite_begins_with_the_oldest_run(pool: Any) -> None:
     assert [one.run for one in line] == ["one", "two", "three"]
     points = [RatePoint(run="", candidate="", started=0.0, rate=rate) for rate in (0.0, 1.0)]
     assert spark(points) == "0.0,18.0 100.0,2.0"
+
+
+def test_the_line_is_of_a_candidate_that_was_run_more_than_once(pool: Any) -> None:
+    with pool.lend() as store:
+        newest = store.runs.get("three")
+        candidate = Spec(name="recorded", params={"name": "new"})
+        store.runs.save(replace(newest, candidate=candidate))
+        (line,) = trends(store, store.runs.newest()).values()
+        assert [one.run for one in line] == ["one", "two"]
+        store.runs.save(replace(store.runs.get("two"), candidate=candidate))
+        (line,) = trends(store, store.runs.newest()).values()
+    assert [one.run for one in line] == ["two", "three"]

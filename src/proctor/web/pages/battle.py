@@ -1,5 +1,6 @@
 """The page of stored battles: what judges preferred, and a leaderboard of several runs."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +40,29 @@ def show_battles(request: Request) -> Page[BattlesPage]:
         key = ("battles", tuple(ids), store.comparisons.count(ids))
         battles = store_pool_of(request).page_cache.of(key, lambda: _battles(store, ids))
     data = BattlesPage(runs=[Named.of(run) for run in stored_runs], battles=battles)
-    return Page(template="battle", data=data)
+    only_page = {"by_case": [by_case(battle["comparisons"]) for battle in battles]}
+    return Page(template="battle", data=data, only_page=only_page)
+
+
+def by_case(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Gather the comparisons of each case and pair: cases with a winner first, then ties."""
+    gathered: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in comparisons:
+        pair = sorted((row["first"]["run"], row["second"]["run"]))
+        gathered.setdefault((row["case"], *pair), []).append(row)
+    cases = []
+    for (case, *_), rows in gathered.items():
+        winners = {_winner(row) for row in rows}
+        agreed = winners.pop() if len(winners) == 1 else None
+        cases.append({"case": case, "link": rows[0]["link"], "winner": agreed, "rows": rows})
+    rank = {None: 0, "tie": 2, "invalid": 3}
+    return sorted(cases, key=lambda one: (rank.get(one["winner"], 1), one["winner"] or ""))
+
+
+def _winner(row: Mapping[str, Any]) -> str:
+    """Return the name of the run that was preferred, `tie` or `invalid`."""
+    outcome = str(row["outcome"])
+    return str(row[outcome]["run"]) if outcome in ("first", "second") else outcome
 
 
 def _battles(store: Store, ids: list[str]) -> list[dict[str, Any]]:

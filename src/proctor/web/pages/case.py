@@ -30,12 +30,13 @@ from proctor.web.pages.case_list import CaseList, counts_of
 from proctor.web.pages.case_view import asked_result, case_view
 from proctor.web.pages.trace import chosen_step, next_error, timed, trace_of
 from proctor.web.pages.verdicts import add_prompts, add_verdicts
+from proctor.web.pictures import embedded
 from proctor.web.reading import raw_wanted
 from proctor.web.store_pool import opened
 
 MOST_PROMPTED = 5
 """For how many attempts on one page the judge's prompts are written."""
-MOST_FILES, LARGEST_SHOWN, LONGEST_FILE = 8, 100_000, 2000
+MOST_FILES, LARGEST_SHOWN, LONGEST_FILE = 8, 500_000, 2000
 """Files of agents whose beginning is shown: how many, up to how many bytes, and how much of it."""
 FILE_LANGUAGES = {
     ".py": "python", ".json": "json", ".js": "javascript", ".sql": "sql", ".sh": "bash",
@@ -268,31 +269,35 @@ def _link_files(
     case_id: str,
     attempt: dict[str, Any],
     sizes: Mapping[str, int],
-    beginnings: Mapping[str, str],
+    beginnings: Mapping[str, tuple[str, str]],
 ) -> None:
-    """Add sizes, download addresses and beginnings to the files that an attempt left."""
+    """Add sizes, download addresses, pictures and beginnings to the files that an attempt left."""
     for file in attempt["files"]:
         key = file.pop("key")
         if key in sizes:
             file["size"] = sizes[key]
             pairs = [("case", case_id), ("attempt", attempt["index"]), ("name", file["name"])]
             file["href"] = addresses.with_query(f"{addresses.run_link(run_id)}/file.txt", pairs)
-
-        file |= {"beginning": [], "language": ""}
-        if (beginning := beginnings.get(key)) is not None:
+        beginning, picture = beginnings.get(key, ("", ""))
+        file |= {"beginning": [], "language": "", "picture": picture}
+        if beginning:
             file["beginning"] = pieces(beginning)
             file["language"] = FILE_LANGUAGES.get(PurePosixPath(file["name"]).suffix, "")
 
 
-def _beginnings(store: Store, keys: Sequence[str], sizes: Mapping[str, int]) -> dict[str, str]:
-    """Return the beginnings of small text files; what is not UTF-8 is only linked."""
+def _beginnings(
+    store: Store, keys: Sequence[str], sizes: Mapping[str, int]
+) -> dict[str, tuple[str, str]]:
+    """Return small files as texts and pictures; what is neither is only linked."""
     small = [key for key in dict.fromkeys(keys) if 0 < sizes.get(key, 0) <= LARGEST_SHOWN]
-    texts: dict[str, str] = {}
+    shown: dict[str, tuple[str, str]] = {}
     for key in small[:MOST_FILES]:
+        content, text = store.files.get(key), ""
         with suppress(UnicodeDecodeError):
-            text = store.files.get(key).decode("utf-8")
-            texts[key] = text if len(text) <= LONGEST_FILE else text[:LONGEST_FILE] + "…"
-    return texts
+            text = content.decode("utf-8")
+            text = text if len(text) <= LONGEST_FILE else text[:LONGEST_FILE] + "…"
+        shown[key] = text, embedded(content)
+    return shown
 
 
 def _data(

@@ -17,9 +17,10 @@ Pieces = list[TextPiece]
 
 
 class LaidImage(ResponseModel):
-    """An image; only one with a web address has a link."""
+    """An image; one that the case carries is shown, one with a web address has a link."""
 
     href: str
+    src: str
     text: str
 
 

@@ -16,6 +16,7 @@ from proctor.reports.reasons import formula, rows_of, spans_of
 from proctor.reports.state_changes import state_changes, user_calls
 from proctor.reports.turns import ShownRound, files_left, rounds_shown, turns_of
 from proctor.web.highlight import pieces
+from proctor.web.pictures import is_embedded
 
 WIDTH, HEIGHT, FOOT = 320, 90, 16
 BAR, INK = "#3b8fd6", "#7a828c"
@@ -164,9 +165,11 @@ def _round(one: ShownRound, most: int | None) -> Laid:
 
 
 def _image(address: str) -> Laid:
-    """Lay out an image as text, with a link only if it has a web address."""
+    """Lay out an image: one that the case carries is shown, one with a web address linked."""
     safe = address.startswith(("https://", "http://"))
-    return {"href": address if safe else "", "text": address if safe else address[:60]}
+    shown = is_embedded(address)
+    text = "" if shown else address if safe else address[:60]
+    return {"href": address if safe else "", "src": address if shown else "", "text": text}
 
 
 def _notes(notes: Mapping[str, Json]) -> Laid:

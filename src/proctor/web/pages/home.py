@@ -19,12 +19,12 @@ from proctor.web.pages.search_results import FoundCases, found_cases
 from proctor.web.store_pool import opened, store_pool_of
 
 PAGE = 50
+"""How many runs one page lists."""
 PATIENCE = 0.7
 """Seconds that a search waits for texts to be indexed, which is enough for small runs."""
-"""How many runs one page lists."""
 MOST_SCANNED = 2_000
 """Among how many runs filters choose, the newest ones."""
-MOST_ENDED = 6
+MOST_ENDED = 5
 
 
 class HomeRun(ListedRun):

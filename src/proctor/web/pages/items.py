@@ -15,10 +15,14 @@ from proctor.web.addresses import named
 from proctor.web.api.endpoint import SUITE, Endpoint, Operation
 from proctor.web.api.response import Page, ResponseModel
 from proctor.web.lookup import the_suite
+from proctor.web.pages.compare_texts import listed_texts
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
 MOST_CASES = 20_000
 """Up to how many cases a page analyses; `proctor items` takes any number."""
+
+MOST_LOOKED = 4
+"""In how many runs the question of a case is looked for."""
 
 
 class ItemsPage(ResponseModel):
@@ -38,8 +42,18 @@ def show_items(request: Request) -> Page[ItemsPage]:
         if not why:
             analysis = _analysis(request, store, row.key)
             why = "" if analysis is not None else "runs"
+        questions = _questions(store, analysis)
     data = ItemsPage(suite=row.name, suite_key=row.key, analysis=analysis, why=why)
-    return Page(template="items", data=data)
+    return Page(template="items", data=data, only_page={"questions": questions})
+
+
+def _questions(store: Store, analysis: dict[str, Any] | None) -> dict[str, str]:
+    """Return the beginnings of the questions of the listed cases, by case."""
+    if analysis is None:
+        return {}
+    runs = [run["id"] for run in analysis["runs"][:MOST_LOOKED]]
+    cases = [one["case"] for one in analysis["items"]]
+    return {case: one.question for case, one in listed_texts(store, runs, cases).items()}
 
 
 def _analysis(request: Request, store: Store, suite_key: str) -> dict[str, Any] | None:

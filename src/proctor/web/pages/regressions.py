@@ -1,5 +1,6 @@
 """What got worse: the newest runs against the baselines of their suites."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from starlette.requests import Request
@@ -91,14 +92,26 @@ def dropped(request: Request, store: Store, runs: Sequence[Run]) -> list[Dropped
 
 
 def trends(store: Store, runs: Sequence[Run]) -> dict[str, list[RatePoint]]:
-    """Return the rates of the newest candidate of each suite, by its name, the oldest first.
+    """Return the rates of one candidate of each suite, by its name, the oldest first.
 
-    A line through runs of several candidates would only show that they differ.
+    A line through runs of several candidates would only show that they differ: it is the newest
+    candidate that was run more than once, else the newest.
     """
+    counts: dict[str, Counter[str]] = {}
+    for run in runs:
+        if run.status is RunStatus.COMPLETE:
+            counts.setdefault(run.suite, Counter())[candidate_label(run.candidate)] += 1
+    # A counter keeps the order in which it met its names, and runs come newest first.
+    repeated = {
+        suite: next((name for name, count in found.items() if count > 1), "")
+        for suite, found in counts.items()
+    }
     lines: dict[str, list[RatePoint]] = {}
     for run in runs:
         candidate = candidate_label(run.candidate)
         if run.suite in lines and lines[run.suite][0].candidate != candidate:
+            continue
+        if repeated.get(run.suite) not in (None, "", candidate):
             continue
         line = lines.get(run.suite)
         if (line is None and len(lines) >= MOST_TRENDS) or (line and len(line) >= MOST_RATES):

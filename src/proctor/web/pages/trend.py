@@ -13,7 +13,7 @@ MOST_POINTS = 100
 """How many runs the chart over time shows, the newest ones."""
 COLOURS = 6
 """How many candidates have a colour of their own; the last one is for all others."""
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 960, 260, 44, 16, 12, 28
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 720, 230, 48, 16, 12, 28
 MOST_TICKS = 6
 DAY = 86_400.0
 

@@ -1,4 +1,13 @@
 // What every page does: times in the reader's zone, and "?" for the list of keys.
+function ago(then) {
+  const seconds = (then.getTime() - Date.now()) / 1000;
+  const [unit, length] = [["day", 86400], ["hour", 3600], ["minute", 60]].find(
+    ([, long]) => Math.abs(seconds) >= long,
+  ) ?? ["second", 1];
+  const form = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+  return form.format(Math.trunc(seconds / length), unit);
+}
+
 for (const time of document.querySelectorAll("time[datetime]")) {
   const then = new Date(time.dateTime);
   if (Number.isNaN(then.getTime())) continue;
@@ -7,8 +16,10 @@ for (const time of document.querySelectorAll("time[datetime]")) {
   const zone = new Intl.DateTimeFormat(document.documentElement.lang, { timeZoneName: "short" })
     .formatToParts(then)
     .find((part) => part.type === "timeZoneName")?.value;
-  time.title = time.textContent;
-  time.textContent = `${day} ${two(then.getHours())}:${two(then.getMinutes())} ${zone ?? ""}`;
+  const exact = `${day} ${two(then.getHours())}:${two(then.getMinutes())} ${zone ?? ""}`;
+  const since = "ago" in time.dataset ? ago(then) : "";
+  time.title = since ? exact : time.textContent;
+  time.textContent = since || exact;
 }
 
 const keys = document.querySelector("dialog#keys");
