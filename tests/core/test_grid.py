@@ -1,8 +1,10 @@
 """Grids: the place of a run among prompts and models, and which cases differ."""
 
+from dataclasses import replace
+
 import pytest
 
-from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid
+from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid, grid_runs
 from proctor.core.run import Run, RunStatus, Totals
 from proctor.core.suite import Spec
 
@@ -30,6 +32,20 @@ def test_a_run_has_its_place_among_prompts_and_models() -> None:
     assert grid.prompts == ["p", "q", ""]
     assert grid.models == ["a", "b"]
     assert sorted(grid.cells) == [("", "b"), ("p", "a"), ("p", "b"), ("q", "a")]
+
+
+def test_models_of_one_name_have_columns_of_their_own() -> None:
+    def at(url: str, prompt: str) -> Run:
+        one = run("m", prompt)
+        return replace(
+            one, candidate=replace(one.candidate, params={**one.candidate.params, "model": url})
+        )
+
+    runs = [at(f"m@http://{host}/v1", prompt) for host in "ab" for prompt in ("p", "q")]
+    grid = RunGrid(runs=grid_runs([(one, totals()) for one in runs]))
+    assert grid.models == ["m@a", "m@b"]
+    assert [one.candidate for one in grid.runs] == ["m@a+p", "m@a+q", "m@b+p", "m@b+q"]
+    assert {len(cell) for cell in grid.cells.values()} == {1}
 
 
 @pytest.mark.parametrize(

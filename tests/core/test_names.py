@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from proctor.core.names import LONGEST, agent_label, candidate_label, write_model
+from proctor.core.names import (
+    LONGEST,
+    agent_label,
+    candidate_label,
+    distinctions,
+    model_of,
+    place_of,
+    write_model,
+)
 from proctor.core.suite import Spec
 from proctor.errors import UsageError
 
@@ -44,3 +52,54 @@ def test_a_model_is_written_as_it_is_read() -> None:
     for wrong in ("m@http://evil/v1", " m"):
         with pytest.raises(UsageError):
             write_model("openai", wrong, ["http://a/v1"])
+
+
+def spec(model: str, prompt: str = "", **more: Any) -> Spec:
+    name = model.partition("@http")[0]
+    params = {"name": f"{name}+{prompt}" if prompt else name, "model": model, **more}
+    return Spec(name="model", params={**params, "prompt": {"name": prompt}} if prompt else params)
+
+
+def test_a_candidate_without_its_prompt() -> None:
+    assert model_of(spec("openai:m", "plain")) == spec("openai:m")
+    assert model_of(spec("openai:m+1")) == spec("openai:m+1")
+
+
+@pytest.mark.parametrize(
+    ("candidates", "added"),
+    [
+        ([spec("openai:m"), spec("openai:n")], ["", ""]),
+        ([spec("openai:m", "p"), spec("openai:m", "q")], ["", ""]),
+        ([spec("openai:m@http://a/v1"), spec("openai:m@http://b:8/v1")], ["@a", "@b:8"]),
+        ([spec("openai:m@http://a/v1"), spec("openai:m@http://a/x/v1")], ["@a/v1", "@a/x/v1"]),
+        ([spec("openai:m"), spec("openai:m@http://a/v1")], ["@default", "@a"]),
+        (
+            [spec("m@http://a/1?key=s", "p"), spec("m@http://a/2", "p"), spec("m@http://a/2", "q")],
+            ["@a/1", "@a/2", "@a/2"],
+        ),
+        (
+            [spec("m", sampling={"temperature": 0.0, "seed": 1}), spec("m", sampling={"seed": 1})],
+            [",temperature=0", ""],
+        ),
+        (
+            [spec("m", sampling={"extra": {"user": "me"}}), spec("m", sampling={"stop": ["x"]})],
+            [",user=me", ""],
+        ),
+        ([spec("m", system="Be kind."), spec("m", system="Be brief.")], ["", "-2"]),
+        (
+            [
+                Spec(name="recorded", params={"name": "r", "answers": "a/r.jsonl"}),
+                Spec(name="recorded", params={"name": "r", "answers": "b/r.jsonl"}),
+            ],
+            ["@a", "@b"],
+        ),
+        ([Spec(name="agent", params={"name": "x", "key": key}) for key in "ab"], ["", ""]),
+    ],
+)
+def test_candidates_of_one_label_are_told_apart(candidates: list[Spec], added: list[str]) -> None:
+    assert distinctions(candidates) == added
+
+
+def test_the_place_of_several_addresses_is_the_first_with_their_number() -> None:
+    assert place_of(spec("m@http://me:pw@a/v1,http://b/v1")) == "@a"
+    assert place_of(spec("m@http://a/v1,m@http://b/v1"), whole=True) == "@a/v1+1"

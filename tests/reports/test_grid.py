@@ -2,8 +2,9 @@
 
 import csv
 import io
+from dataclasses import replace
 
-from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid
+from proctor.core.grid import GridEntry, GridRow, GridRun, PromptVerdict, RunGrid
 from proctor.core.run import Totals
 from proctor.reports.grid import (
     cases_table,
@@ -50,6 +51,18 @@ def test_rates_by_prompt_and_model() -> None:
     assert lines[2].split(maxsplit=1) == ["p", "50.0% (25.0–75.0)  100.0% (25.0–75.0) *"]
     assert lines[3].split() == ["q", "–", "–"]
     assert lines[-1] == "* b+p is better"
+
+
+def test_verdicts_on_prompts_are_in_every_form_but_csv() -> None:
+    words = "Over 2 models together, prompt q is better than prompt p: <b> | x"
+    verdict = PromptVerdict(first="p", second="", models=2, sentence=words, numbers={"p": 0.01})
+    grid = replace(GRID, prompt_verdicts=(verdict,))
+    assert grid_table(grid).splitlines()[-1] == words
+    assert words.replace("<", r"\<").replace("|", r"\|") in markdown_grid(grid, ROWS)
+    assert "prompt q is better than prompt p: &lt;b&gt;" in html_grid(grid, ROWS)
+    (told,) = grid_object(grid)["prompt_verdicts"]
+    assert told == {"first": "p", "second": None, "models": 2, "sentence": words, "p": 0.01}
+    assert grid_object(GRID)["prompt_verdicts"] == []
 
 
 def test_without_prompts_there_is_one_column() -> None:

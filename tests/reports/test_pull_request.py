@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from proctor.core.grid import GridRun, PromptVerdict, RunGrid
 from proctor.core.run import RunStatus
 from proctor.reports.pull_request import (
     MOST_CASES,
@@ -97,3 +98,29 @@ def test_long_lists_are_cut(make_view: Any) -> None:
     text = pull_request_summary([SummarizedRun(view=replace(view, results=lambda: iter(many)))])
     assert text.count("\n| `") == MOST_CASES
     assert "\n… and more\n" in text
+
+
+def test_several_runs_have_a_grid_of_prompts_and_models(make_view: Any) -> None:
+    view = make_view()
+    places = [("m|1", "plain"), ("m|1", "strict"), ("n", "plain")]
+    runs = tuple(
+        GridRun(
+            id=f"{model}{prompt}",
+            name="r",
+            prompt=prompt,
+            model=model,
+            candidate=model,
+            totals=replace(view.summary.totals, rate=0.5, interval=(0.25, 0.75)),
+            status="complete",
+        )
+        for model, prompt in places
+    )
+    verdict = PromptVerdict(first="plain", second="strict", models=2, sentence="strict is @better")
+    grid = RunGrid(runs=runs, best="nplain", note="n is better", prompt_verdicts=(verdict,))
+    text = pull_request_summary([SummarizedRun(view=view)], (), grid)
+    assert "\n| Prompt | m\\|1 | n |\n| --- | ---: | ---: |\n" in text
+    assert "\n| plain | 50.0% (25.0–75.0) | 50.0% (25.0–75.0) \\* |\n" in text
+    assert "\n| strict | 50.0% (25.0–75.0) | – |\n" in text
+    assert "\n\\* n is better\n" in text
+    assert "\n**strict is @\u200bbetter**\n" in text
+    assert text.index("| Prompt |") < text.index("Short of full marks:")

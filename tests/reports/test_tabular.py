@@ -233,3 +233,35 @@ def test_a_table_for_a_pipe_is_what_rich_would_draw() -> None:
 def test_characters_of_another_width_are_left_to_rich(text: str) -> None:
     assert not tabular._is_plain(text)
     assert tabular._is_plain("Größe – ±5 % …")
+
+
+def counted(unmatched: int, *contained: str) -> dict[str, Any]:
+    return {"compared": 4, "unmatched": unmatched, "contained": list(contained)}
+
+
+@pytest.mark.parametrize(
+    ("several", "notes"),
+    [
+        ([{}, {}], []),
+        ([counted(1), counted(0)], []),
+        (
+            [counted(2, "a", "b"), counted(3, "b", "c"), counted(0)],
+            [
+                "References: in 2 of 3 runs answers to some cases equal none, but contain one"
+                " (a, b, c); to count these, write contains: {any: references}"
+            ],
+        ),
+        (
+            [counted(4), counted(4), counted(2, *"abcdef")],
+            [
+                "References: in 1 of 3 runs answers to some cases equal none, but contain one"
+                " (a, b, c, d, e); to count these, write contains: {any: references}",
+                "References: in 2 of 3 runs no answer to any case equals one; are they right?",
+            ],
+        ),
+    ],
+)
+def test_strict_references_are_noted_once_for_several_runs(
+    several: list[dict[str, Any]], notes: list[str]
+) -> None:
+    assert tabular.shared_reference_notes(several) == notes

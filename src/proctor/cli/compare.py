@@ -9,6 +9,7 @@ from proctor.cli.options import json_option, store_option
 from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
+    from proctor.core.grid import PromptVerdict
     from proctor.engine.compare.results import CasePair, Compared, Contrast
     from proctor.engine.compare.verdict import GroupContrast
     from proctor.engine.run.gates import GateResult
@@ -68,6 +69,7 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
     from proctor.engine.compare.baselines import with_baselines
     from proctor.engine.compare.comparing import CompareSettings, gate_results
     from proctor.engine.compare.comparing import compare as compare_runs
+    from proctor.engine.compare.prompts import prompt_verdicts
     from proctor.store.store import Store
 
     settings = CompareSettings(
@@ -83,10 +85,11 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
         tell_which(store, references)
         compared = compare_runs(store, references, settings)
         results = gate_results(settings.gates, compared)
+        verdicts = prompt_verdicts(store, compared, settings)
         if options["as_json"]:
-            _print_json(store, compared, results, cases=options["cases"])
+            _print_json(store, compared, results, verdicts, cases=options["cases"])
         else:
-            _print(store, compared, by=options["by"], cases=options["cases"])
+            _print(store, compared, verdicts, by=options["by"], cases=options["cases"])
     for result in results:
         if not result.passed or result.words != result.gate:
             click.echo(f"gate {'held' if result.passed else 'missed'}: {result.words}", err=True)
@@ -96,7 +99,12 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
 
 
 def _print_json(
-    store: "Store", compared: "Compared", results: "list[GateResult]", *, cases: bool
+    store: "Store",
+    compared: "Compared",
+    results: "list[GateResult]",
+    verdicts: "Sequence[PromptVerdict]",
+    *,
+    cases: bool,
 ) -> None:
     """Print the object, its cases one at a time."""
     from proctor.engine.compare.as_json import compared_object, pair_objects
@@ -104,7 +112,8 @@ def _print_json(
 
     missed = [result.gate for result in results if not result.passed]
     gates = [result.to_json() for result in results]
-    head = _dumps({**compared_object(compared), "gates_missed": missed, "gates": gates})
+    prompts = {"prompt_verdicts": [one.to_json() for one in verdicts]} if verdicts else {}
+    head = _dumps({**compared_object(compared), **prompts, "gates_missed": missed, "gates": gates})
     if not cases:
         click.echo(head)
         return
@@ -132,7 +141,14 @@ def _dumps(value: Any) -> str:
     return text
 
 
-def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bool) -> None:
+def _print(
+    store: "Store",
+    compared: "Compared",
+    verdicts: "Sequence[PromptVerdict]",
+    *,
+    by: Sequence[str],
+    cases: bool,
+) -> None:
     from proctor.engine.compare.wording import sentence
 
     for warning in compared.warnings:
@@ -149,6 +165,10 @@ def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bo
             click.echo(line)
         for line in _every_case(store, contrast) if cases else _examples(contrast):
             click.echo(line)
+    if verdicts:
+        click.echo()
+    for verdict in verdicts:
+        click.secho(_line(verdict.sentence), bold=True)
     if len(compared.sides) > 2:
         click.echo()
         click.echo(_ranking(compared))

@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from proctor.contracts.report import RunView
+    from proctor.core.grid import RunGrid
     from proctor.engine.compare.against import Against
     from proctor.engine.run.gates import GateResult
     from proctor.reports.pull_request import Verdict
@@ -34,6 +35,7 @@ class RunFiles:
         gates: "Sequence[Sequence[GateResult]]",
         earlier: "Sequence[Against | None]",
         *,
+        grid: "RunGrid | None" = None,
         quiet: bool,
     ) -> None:
         """Write the files that were asked for, and print where they are."""
@@ -52,7 +54,7 @@ class RunFiles:
                 SummarizedRun(view=view, gates=rows, verdict=_verdict(against))
                 for view, rows, against in zip(views, gate_rows, earlier, strict=True)
             ]
-            texts.append((self.markdown, pull_request_summary(runs, self.links)))
+            texts.append((self.markdown, pull_request_summary(runs, self.links, grid)))
         for path, text in texts:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from proctor.cli.report_files import RunFiles
     from proctor.cli.run_file import WrittenReport
     from proctor.contracts.report import Layout, Report
+    from proctor.core.grid import RunGrid
     from proctor.engine.compare.against import Against
     from proctor.engine.run.evaluate import Outcome
     from proctor.engine.run.gates import GateResult
@@ -114,12 +115,13 @@ def run(**options: Any) -> int:
             _gate_results(view, gates, against)
             for view, against in zip(views, earlier, strict=True)
         ]
-        beside = _beside_runs(results, earlier, texts=texts)
+        grid = _grid_of(views, store, best=not as_json or files is not None)
+        beside = Beside(_beside_runs(results, earlier, texts=texts), grid)
         print_runs(views, refused, as_json, by=by, cases=cases, beside=beside)
         if not as_json:
-            _print_beside(views, store, earlier if reference and several[0].stop is None else ())
+            _print_beside(grid, earlier if reference and several[0].stop is None else ())
         if files is not None:
-            files.write(views, results, earlier, quiet=as_json)
+            files.write(views, results, earlier, grid=grid, quiet=as_json)
         _write_reports(views, reports, quiet=as_json)
         if layout is not None:
             for outcome in outcomes:
@@ -131,9 +133,9 @@ def run(**options: Any) -> int:
         return max(*codes, INCOMPLETE if refused else 0)
 
 
-def _print_beside(views: list[Any], store: "Store", earlier: "Sequence[Against | None]") -> None:
+def _print_beside(grid: "RunGrid | None", earlier: "Sequence[Against | None]") -> None:
     """Print the runs side by side, and compared with earlier ones."""
-    print_grid(views, store)
+    print_grid(grid)
     if earlier:
         from proctor.cli.earlier_run import print_earlier
 
@@ -194,6 +196,13 @@ class Refused(NamedTuple):
 
     suite: str
     error: "ProctorError"
+
+
+class Beside(NamedTuple):
+    """What is printed of runs besides their numbers: of each, and of all together."""
+
+    runs: Sequence[dict[str, Any]]
+    grid: "RunGrid | None"
 
 
 def examine(
@@ -270,36 +279,49 @@ def print_runs(
     *,
     by: tuple[str, ...] = (),
     cases: bool = False,
-    beside: Sequence[dict[str, Any]] = (),
+    beside: "Beside | None" = None,
 ) -> None:
     """Print the runs of a command, as JSON with what is beside them; one run is one object."""
-    beside = beside or [{} for _ in views]
+    more_of_runs = [{} for _ in views] if beside is None else beside.runs
     if as_json and (len(views) > 1 or refused):
         from proctor.cli.output import print_json
         from proctor.reports.structured import to_object
 
         output: dict[str, Any] = {
             "runs": [
-                to_object(view, by, cases, **more) for view, more in zip(views, beside, strict=True)
+                to_object(view, by, cases, **more)
+                for view, more in zip(views, more_of_runs, strict=True)
             ]
         }
+        if beside is not None and beside.grid is not None and beside.grid.prompt_verdicts:
+            verdicts = beside.grid.prompt_verdicts
+            output["prompt_verdicts"] = [verdict.to_json() for verdict in verdicts]
         if refused:
             output["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
         print_json(output)
         return
     if len(views) > MOST_TABLES and is_grid(views) and not (as_json or by or cases):
-        for view in views:
-            click.echo(_run_line(view))
-        click.echo("\n`proctor report RUN` shows a run in full")
+        _print_lines(views)
         views = []
     for number, view in enumerate(views):
         if number:
             click.echo()
-        params = beside[number] if as_json else {}
+        params = more_of_runs[number] if as_json else {}
         print_report(view, "json" if as_json else "table", by=by, cases=cases, **params)
     if refused:
         names = ", ".join(one.suite for one in refused)
         click.echo(f"incomplete: {names} could not be run", err=True)
+
+
+def _print_lines(views: "list[Any]") -> None:
+    """Print a line for each of many runs, and once for all what their references lack."""
+    from proctor.reports.tabular import shared_reference_notes
+
+    for view in views:
+        click.echo(_run_line(view))
+    click.echo("\n`proctor report RUN` shows a run in full")
+    for note in shared_reference_notes([view.summary.references for view in views]):
+        click.echo(note)
 
 
 def _run_line(view: Any) -> str:
@@ -324,15 +346,25 @@ def is_grid(views: "list[Any]") -> bool:
     return len(views) > 1 and len({view.run.suite_key for view in views}) == 1
 
 
-def print_grid(views: "list[Any]", store: "Store") -> None:
-    """Print several runs of one suite side by side, by prompt and model."""
+def _grid_of(views: "list[Any]", store: "Store", *, best: bool) -> "RunGrid | None":
+    """Lay out several runs of one suite side by side; None where they are not.
+
+    ``best`` asks which run is better than every other one.
+    """
     if not is_grid(views):
+        return None
+    from proctor.engine.compare.grid import run_grid
+
+    return run_grid(store, views, best=best)
+
+
+def print_grid(grid: "RunGrid | None") -> None:
+    """Print several runs of one suite by prompt and model, if there are several."""
+    if grid is None:
         return
     from proctor.cli.output import on_terminal, table_width
-    from proctor.engine.compare.grid import run_grid
     from proctor.reports.grid import grid_table
 
-    grid = run_grid(store, views)
     click.echo()
     click.echo(grid_table(grid, width=table_width(), color=on_terminal()).rstrip("\n"))
 

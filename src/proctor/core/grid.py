@@ -1,11 +1,12 @@
 """Runs side by side: candidates by prompt and model, and cases with the outputs of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proctor.core.names import candidate_label
+from proctor.core.names import candidate_label, distinctions, model_of
 from proctor.core.prompt import prompt_of
 from proctor.core.run import Run, Totals
+from proctor.core.suite import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,19 +24,52 @@ class GridRun:
     status: str = ""
 
     @classmethod
-    def of(cls, run: Run, totals: Totals) -> "GridRun":
-        """Take a run's place from its candidate."""
+    def of(cls, run: Run, totals: Totals, distinction: str = "") -> "GridRun":
+        """Take a run's place from its candidate, told apart from others of the same name."""
         prompt, label = prompt_of(run.candidate), candidate_label(run.candidate)
         name = "" if prompt is None else prompt.name
+        model = candidate_label(model_of(run.candidate)) + distinction
         return cls(
             id=run.id,
             name=run.name,
             prompt=name,
-            model=label.removesuffix(f"+{name}") if name else label,
-            candidate=label,
+            model=model,
+            candidate=f"{model}+{name}" if distinction and name else f"{label}{distinction}",
             totals=totals,
             status=run.status.value,
         )
+
+
+def grid_runs(runs: Sequence[tuple[Run, Totals]]) -> tuple[GridRun, ...]:
+    """Return the places of several runs; models of one name are told apart."""
+    added = distinctions([run.candidate for run, _ in runs])
+    return tuple(
+        GridRun.of(run, totals, distinction)
+        for (run, totals), distinction in zip(runs, added, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptVerdict:
+    """The comparison of two prompts over several models together."""
+
+    first: str
+    """The name of a prompt; empty where the cases were asked as they are."""
+    second: str
+    models: int
+    sentence: str
+    numbers: Mapping[str, Json] = field(default_factory=dict)
+    """The verdict, the difference with its interval, counts, and the runs."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what programs are told."""
+        return {
+            "first": self.first or None,
+            "second": self.second or None,
+            "models": self.models,
+            "sentence": self.sentence,
+            **self.numbers,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +81,8 @@ class RunGrid:
     """The id of the run that is surely better than every other one; none where that is open."""
     note: str = ""
     """What can be said about the best run, in a sentence."""
+    prompt_verdicts: tuple[PromptVerdict, ...] = ()
+    """Each two prompts over all models together, where runs form a matrix of both."""
 
     @property
     def prompts(self) -> list[str]:

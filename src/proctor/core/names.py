@@ -1,7 +1,7 @@
 """Names of models, agents and candidates: as people write them, and as they are shown."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from proctor.core.suite import Json, Spec
@@ -26,6 +26,7 @@ def without_user_info(text: str) -> str:
 
 
 _ADDRESS = re.compile(r"@(?=https?://)")
+_PLACE = re.compile(r"@https?://([^/,\s?#]+)(/[^,\s?#]*)?")
 _BARE_ADDRESS = re.compile(
     r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\])(?::\d+)?(?:/\S*)?)$", re.I
 )
@@ -140,3 +141,90 @@ def candidate_label(candidate: Spec) -> str:
         if params.get(key):
             return PurePath(str(params[key])).name or candidate.name
     return candidate.name
+
+
+def model_of(candidate: Spec) -> Spec:
+    """Return a candidate without its prompt: the model with its address and settings."""
+    params = dict(candidate.params)
+    prompt, name = params.pop("prompt", None), params.get("name")
+    if isinstance(prompt, Mapping) and isinstance(name, str):
+        params["name"] = name.removesuffix(f"+{prompt.get('name')}")
+    return Spec(name=candidate.name, params=params)
+
+
+def distinctions(candidates: Sequence[Spec]) -> list[str]:
+    """Return what to add to the label of each candidate where another one has the same label.
+
+    Models are told apart by their addresses, then by their settings, then by numbers; answers on
+    file by their folders. Prompts have names of their own.
+    """
+    models = [model_of(candidate) for candidate in candidates]
+    labels = [candidate_label(model) for model in models]
+    added: dict[str, list[tuple[Spec, str]]] = {}
+    for label in dict.fromkeys(labels):
+        alike: list[Spec] = []
+        for model, name in zip(models, labels, strict=True):
+            if name == label and model not in alike:
+                alike.append(model)
+        added[label] = list(zip(alike, _told_apart(alike), strict=True))
+    return [
+        next(text for spec, text in added[label] if spec == model)
+        for model, label in zip(models, labels, strict=True)
+    ]
+
+
+def place_of(candidate: Spec, *, whole: bool = False) -> str:
+    """Return where a candidate is, as part of a name: its host, or with ``whole`` its address."""
+    if candidate.name == "model":
+        addresses = _PLACE.findall(str(candidate.params.get("model", "")))
+        if not addresses:
+            return "@default"
+        host, path = addresses[0]
+        more = f"+{len(addresses) - 1}" if len(addresses) > 1 else ""
+        return f"@{host.rpartition('@')[2]}{path.rstrip('/') if whole else ''}{more}"
+    if candidate.name == "recorded":
+        folder = PurePath(str(candidate.params.get("answers", ""))).parent
+        shown = str(folder) if whole else folder.name
+        return f"@{shown}" if shown else ""
+    return ""
+
+
+def _told_apart(alike: Sequence[Spec]) -> list[str]:
+    """Return what tells candidates of one label apart; nothing where there is only one."""
+    if len(alike) < 2:
+        return [""] * len(alike)
+    short, whole = ([place_of(spec, whole=long) for spec in alike] for long in (False, True))
+    places = short if len(set(short)) == len(set(whole)) else whole
+    texts = places if len(set(places)) > 1 else [""] * len(alike)
+    texts = [text + more for text, more in zip(texts, _settings_apart(alike), strict=True)]
+    if any(spec.name != "model" for spec in alike):
+        return texts
+    return [
+        text if number == 1 else f"{text}-{number}"
+        for text, number in ((text, texts[: n + 1].count(text)) for n, text in enumerate(texts))
+    ]
+
+
+def _settings_apart(alike: Sequence[Spec]) -> list[str]:
+    """Return the sampling settings in which models differ."""
+    several = [_sampling(spec) for spec in alike]
+    names = dict.fromkeys(name for settings in several for name in settings)
+    differing = [name for name in names if len({s.get(name) for s in several}) > 1]
+    return [
+        "".join(f",{name}={settings[name]}" for name in differing if name in settings)
+        for settings in several
+    ]
+
+
+def _sampling(spec: Spec) -> dict[str, str]:
+    """Return the plain settings of a model as texts."""
+    sampling = spec.params.get("sampling")
+    if not isinstance(sampling, Mapping):
+        return {}
+    extra = sampling.get("extra")
+    settings = {**sampling, **(extra if isinstance(extra, Mapping) else {})}
+    return {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in settings.items()
+        if isinstance(value, str | int | float)
+    }

@@ -28,14 +28,16 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
 
 def grid_table(grid: RunGrid, *, width: int | None = None, color: bool = False) -> str:
     """Return rates with their intervals by prompt and model."""
-    header, rows = _summary(grid)
+    header, rows = rate_rows(grid)
     parts: list[RenderableType] = [_table(header, rows)]
     if grid.note:
         parts += ["", f"* {grid.note}" if grid.best else grid.note]
+    parts += [one_line(verdict.sentence) for verdict in grid.prompt_verdicts]
     return printed(parts, width=width, color=color)
 
 
-def _summary(grid: RunGrid) -> tuple[list[str], list[list[str]]]:
+def rate_rows(grid: RunGrid) -> tuple[list[str], list[list[str]]]:
+    """Return a header and rows of rates: by prompt and model, or by candidate."""
     cells = grid.cells
     if grid.prompts == [""]:
         rows = [
@@ -109,16 +111,23 @@ def _marks(entry: GridEntry) -> str:
 
 def markdown_grid(grid: RunGrid, rows: Iterable[GridRow]) -> str:
     """Return both grids as Markdown."""
-    header, summary = _summary(grid)
-    lines = [*_markdown(header, summary), ""]
-    if grid.note:
-        lines += [escaped(grid.note), ""]
+    lines = [*markdown_rates(grid), ""]
     cells = [
         [one_line(row.case), one_line(row.question), *(_cell(e, 500) for e in row.entries)]
         for row in rows
     ]
     lines += _markdown(["Case", "Question", *names_of(grid.runs)], cells)
     return "\n".join(lines) + "\n"
+
+
+def markdown_rates(grid: RunGrid) -> Iterator[str]:
+    """Yield rates by prompt and model as Markdown, and what can be said of candidates."""
+    header, summary = rate_rows(grid)
+    yield from _markdown(header, summary)
+    if grid.note:
+        yield from ("", escaped(f"* {grid.note}" if grid.best else grid.note))
+    for verdict in grid.prompt_verdicts:
+        yield from ("", escaped(one_line(verdict.sentence)))
 
 
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -144,7 +153,7 @@ def csv_grid(runs: Sequence[GridRun], rows: Iterable[GridRow]) -> str:
 
 def html_grid(grid: RunGrid, rows: Iterable[GridRow]) -> str:
     """Return both grids as one page without scripts."""
-    header, summary = _summary(grid)
+    header, summary = rate_rows(grid)
     pieces = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><title>Grid</title>',
@@ -152,6 +161,7 @@ def html_grid(grid: RunGrid, rows: Iterable[GridRow]) -> str:
         f"<style>{_STYLE}</style></head><body><h1>Candidates side by side</h1>",
         _html(header, ([("", cell) for cell in row] for row in summary)),
         f'<p class="note">{escape(grid.note)}</p>',
+        *(f'<p class="note">{escape(_safe(one.sentence))}</p>' for one in grid.prompt_verdicts),
     ]
     cells = (
         [("", row.case), ("", row.question), *(_html_cell(entry) for entry in row.entries)]
@@ -196,6 +206,7 @@ def grid_object(
         "models": grid.models,
         "best": grid.best or None,
         "note": grid.note,
+        "prompt_verdicts": [verdict.to_json() for verdict in grid.prompt_verdicts],
         "runs": [
             {
                 "id": run.id,

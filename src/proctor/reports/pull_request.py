@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from proctor.contracts.report import RunView
+from proctor.core.grid import RunGrid
 from proctor.core.suite import Json
+from proctor.reports.grid import rate_rows
 from proctor.reports.reasons import full_marks, one_line, reasons, shortfall
 from proctor.reports.tabular import md_table, notes_of
 
@@ -61,14 +63,21 @@ class SummarizedRun:
 
 
 def pull_request_summary(
-    runs: Sequence[SummarizedRun], links: Sequence[tuple[str, str]] = ()
+    runs: Sequence[SummarizedRun],
+    links: Sequence[tuple[str, str]] = (),
+    grid: RunGrid | None = None,
 ) -> str:
-    """Return the Markdown of some runs; texts of models and suites stand in code spans."""
+    """Return the Markdown of some runs; texts of models and suites stand in code spans.
+
+    With a grid, it shows the rates by prompt and model, too.
+    """
     lines = ["## Proctor", ""]
     lines += md_table(
         ("Run", "Result", "Rate", "Interval 95%", "Cases", "Unscored", "Errors", "Cost"),
         map(_cells, runs),
     )
+    if grid is not None:
+        lines += ["", *_grid_lines(grid)]
     for run in runs:
         lines += ["", *_run_lines(run, titled=len(runs) > 1)]
     if links:
@@ -88,6 +97,18 @@ def code(text: str) -> str:
     shown = one_line(text).replace("`", "'").replace("|", "\u00a6").replace("\\", "\u29f5")
     cut = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
     return f"`{cut}`" if cut else ""
+
+
+def _grid_lines(grid: RunGrid) -> Iterator[str]:
+    """Yield the rates by prompt and model, and what can be said of them."""
+    header, rows = rate_rows(grid)
+    yield from md_table(
+        [prose(name) for name in header], (tuple(map(one_line, row)) for row in rows)
+    )
+    if grid.note:
+        yield from ("", prose(f"* {grid.note}" if grid.best else grid.note))
+    for verdict in grid.prompt_verdicts:
+        yield from ("", f"**{prose(verdict.sentence)}**")
 
 
 def _cells(run: SummarizedRun) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.contracts.report import Report, RunView
@@ -50,6 +51,8 @@ CSV_HEADER = (
 CSV_CASE_HEADER = ("id", "status", "value", "full", "rate", "low", "high")
 
 _UNKNOWN = "–"
+MOST_NAMES = 5
+"""How many cases a note on several runs names."""
 _NARROWEST = 12
 _PLAIN = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018-\u201f\u2026\u2500]*")
 """Latin letters, punctuation, and the rule of a table."""
@@ -194,6 +197,26 @@ def reference_notes(counts: Mapping[str, Json]) -> list[str]:
     if unmatched == compared > 1:
         return [f"References: no answer to any of the {compared} cases equals one; are they right?"]
     return []
+
+
+def shared_reference_notes(several: Sequence[Mapping[str, Json]]) -> list[str]:
+    """Say once for several runs of a suite if its references look too strict."""
+    noted = [counts for counts in several if reference_notes(counts)]
+    strict = [counts for counts in noted if counts["contained"]]
+    notes = []
+    if strict:
+        names = dict.fromkeys(one_line(name) for counts in strict for name in counts["contained"])
+        notes.append(
+            f"References: in {len(strict)} of {len(several)} runs answers to some cases equal none,"
+            f" but contain one ({', '.join(islice(names, MOST_NAMES))}); to count these, write"
+            " contains: {any: references}"
+        )
+    if others := len(noted) - len(strict):
+        notes.append(
+            f"References: in {others} of {len(several)} runs no answer to any case equals one;"
+            " are they right?"
+        )
+    return notes
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def put(store: Store) -> Callable[..., Run]:
             name=more.pop("called", name),
             suite=suite.name,
             suite_key=key,
-            candidate=Spec(name="recorded", params={"name": name}),
+            candidate=more.pop("candidate", Spec(name="recorded", params={"name": name})),
             **{"status": RunStatus.COMPLETE, "signature": "", **more},
         )
         store.runs.save(run)

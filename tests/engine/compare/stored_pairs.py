@@ -27,6 +27,7 @@ def row(position: int, found: Case, value: float | str) -> ResultRow:
         high=found.full_score if known is None else known,
         spread=0.0,
         tags=found.tags,
+        cluster=found.cluster,
     )
 
 

@@ -38,9 +38,28 @@ def test_the_same_settings_are_the_same_run_and_another_address_is_told_in_the_n
     other = started(store, model("openai:m@http://two:81/v1"))
     assert other.name == "quiz-openai:m@two:81"
     third = started(store, model("openai:m@http://two:81/v2"))
-    assert third.name == "quiz-openai:m@two:81-2"
+    assert third.name == "quiz-openai:m@two:81/v2"
     assert started(store, model("openai:m")).name == "quiz-openai:m@default"
     assert len({run.id for run in store.runs.newest()}) == 4
+
+
+def test_two_addresses_of_one_host_are_told_apart_by_their_paths(store: Store) -> None:
+    first = started(store, model("openai:m@http://one/a/v1"))
+    other = started(store, model("openai:m@http://one/b/v1"))
+    assert (first.name, other.name) == ("quiz-openai:m", "quiz-openai:m@one/b/v1")
+    for run, address in ((first, "a"), (other, "b")):
+        again = named_run(model(f"openai:m@http://one/{address}/v1"), SUITE, "k1", store)
+        assert again.id == run.id
+
+
+def test_a_distinction_comes_first_and_a_stored_run_keeps_its_name(store: Store) -> None:
+    settings = model("openai:m@http://one/a/v1")
+    told = started(store, replace(settings, distinction="@one/a/v1"), key="k2")
+    assert told.name == "quiz-openai:m@one/a/v1"
+    before = started(store, settings)
+    assert before.name == "quiz-openai:m"
+    again = named_run(replace(settings, distinction="@one/a/v1"), SUITE, "k1", store)
+    assert again.id == before.id, "what was made without it is not made again"
 
 
 def test_a_chosen_name_is_kept_and_others_of_it_are_told(store: Store) -> None:

@@ -52,6 +52,31 @@ def test_candidates_of_one_model_share_its_lane(tmp_path: Path) -> None:
     assert len(lanes_of(recorded)) == 1
 
 
+def test_candidates_of_one_name_get_names_of_their_own(tmp_path: Path, store: Store) -> None:
+    with FakeServer(roles={"a": "one", "b": "two"}) as server:
+        urls = [server.url_of(name) for name in ("a", "b")]
+        several = [settings(tmp_path, f"openai:m@{url}", prompts=("plain",)) for url in urls]
+        several.append(
+            settings(
+                tmp_path,
+                f"openai:m@{urls[0]}",
+                prompts=("plain",),
+                sampling=Sampling(temperature=0.5),
+            )
+        )
+        made = evaluated(several, store)
+        again = evaluated(several, store)
+    names = [outcome.view.run.name for outcome in made]
+    ends = [url.removeprefix("http://") for url in urls]
+    assert names == [
+        f"s-openai:m+plain@{ends[0]}",
+        f"s-openai:m+plain@{ends[1]}",
+        f"s-openai:m+plain@{ends[0]},temperature=0.5",
+    ]
+    assert [outcome.view.run.id for outcome in again] == [outcome.view.run.id for outcome in made]
+    assert [outcome.view.summary.totals.score for outcome in made] == [1.0, 1.0, 1.0]
+
+
 def test_models_are_asked_at_the_same_time(tmp_path: Path, store: Store) -> None:
     told: list[RunProgress] = []
     with FakeServer(roles={"a": "one", "b": "two"}, latency=0.4) as server:

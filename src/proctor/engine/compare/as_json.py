@@ -40,11 +40,11 @@ def contrast_object(contrast: Contrast, language: Language = "en") -> dict[str, 
         "first": contrast.first.run.id,
         "second": contrast.second.run.id,
         "sentence": sentence(contrast, language),
-        **_group(contrast),
+        **group_object(contrast),
         "sequential": None if contrast.sequential is None else asdict(contrast.sequential),
         "left_out": asdict(contrast.left_out),
         "groups": {
-            tag: {name: _group(group) for name, group in rows.items()}
+            tag: {name: group_object(group) for name, group in rows.items()}
             for tag, rows in contrast.groups.items()
         },
         "flips": {kind: pair_objects(pairs) for kind, pairs in contrast.examples.items()},
@@ -66,7 +66,8 @@ def pair_objects(pairs: Iterable[CasePair]) -> list[Json]:
     ]
 
 
-def _group(group: GroupContrast) -> dict[str, Json]:
+def group_object(group: GroupContrast) -> dict[str, Json]:
+    """Make the object of the numbers of one row."""
     paired = group.paired
     low, high = group.interval or (None, None)
     outlook = paired.outlook

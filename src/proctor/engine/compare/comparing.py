@@ -8,6 +8,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from proctor.contracts.report import RunView
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression
 from proctor.engine.compare.obstacles import Side, obstacles
@@ -117,7 +118,11 @@ def sides_of(store: Store, references: Sequence[str]) -> list[Side]:
     """Return the runs that a person named: at least two, and none twice."""
     if not 2 <= len(references) <= MOST_RUNS:
         raise UsageError(f"name 2 to {MOST_RUNS} runs to compare, not {len(references)}")
-    views = [view_of(store, reference) for reference in references]
+    return sides_of_views([view_of(store, reference) for reference in references])
+
+
+def sides_of_views(views: Sequence[RunView]) -> list[Side]:
+    """Return runs with names that tell them apart; none may be there twice."""
     ids = [view.run.id for view in views]
     names = [view.run.name for view in views]
     for view in views:

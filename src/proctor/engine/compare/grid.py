@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from proctor.contracts.report import RunView
-from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid
+from proctor.core.grid import GridEntry, GridRow, GridRun, PromptVerdict, RunGrid, grid_runs
 from proctor.core.run import CaseResult
 from proctor.core.tool_calls import answer_text
-from proctor.engine.compare.comparing import MOST_RUNS, compare
+from proctor.engine.compare.comparing import MOST_RUNS, compare, sides_of_views
+from proctor.engine.compare.prompts import FEWEST_MODELS, prompt_contrasts
 from proctor.engine.compare.results import Compared
 from proctor.errors import ProctorError
 from proctor.store.store import Store
@@ -15,11 +16,22 @@ MOST_ROWS = 50_000
 """Of how many cases the outputs of all runs are held at once."""
 
 
-def run_grid(store: Store, views: Sequence[RunView]) -> RunGrid:
-    """Lay out runs by prompt and model, and mark the best one if the comparison supports it."""
-    runs = tuple(GridRun.of(view.run, view.summary.totals) for view in views)
-    best, note = _best(store, runs)
-    return RunGrid(runs=runs, best=best, note=note)
+def run_grid(store: Store, views: Sequence[RunView], *, best: bool = True) -> RunGrid:
+    """Lay out runs by prompt and model, and mark the best one if the comparison supports it.
+
+    Without ``best`` only prompts are compared, where runs form a matrix of prompts and models.
+    """
+    runs = grid_runs([(view.run, view.summary.totals) for view in views])
+    top, note = _best(store, runs) if best else ("", "")
+    return RunGrid(runs=runs, best=top, note=note, prompt_verdicts=prompt_verdicts(store, views))
+
+
+def prompt_verdicts(store: Store, views: Sequence[RunView]) -> tuple[PromptVerdict, ...]:
+    """Compare each two prompts over all models together, where runs form a matrix of both."""
+    if len(views) < 2 * FEWEST_MODELS:
+        return ()
+    contrasts = prompt_contrasts(store, sides_of_views(views))
+    return tuple(contrast.shown() for contrast in contrasts)
 
 
 def _best(store: Store, runs: Sequence[GridRun]) -> tuple[str, str]:

@@ -120,19 +120,42 @@ class MetCases:
 
 
 def add_columns(
-    pairs: "PairColumns", sums: PairedRowSums, within: "Array | None" = None
+    pairs: "PairColumns",
+    sums: PairedRowSums,
+    within: "Array | None" = None,
+    *,
+    by_case: bool = False,
 ) -> MetCases:
-    """Add the pairs of two runs, all or those of a mask, and count who has them."""
+    """Add the pairs of two runs, all or those of a mask, and count who has them.
+
+    ``by_case`` names the draw of each case, so that pairs of other runs can be added to it.
+    """
     import numpy as np
 
     inside = np.full(len(pairs), True) if within is None else within
     met = pairs.is_met & inside
     error = _either(pairs, ValueStatus.ERROR) & met
     columns = _Columns.of(pairs, met & ~error & ~_either(pairs, ValueStatus.SHOWN))
+    if by_case:
+        columns.clusters = _draws(pairs)
     for start in range(0, len(pairs), _BLOCK):
         columns.cut(start, start + _BLOCK).add_to(sums)
     count = int(met.sum())
     return MetCases(count, int(inside.sum()) - count, int(error.sum()))
+
+
+def draw_name(case_id: str, cluster: str) -> str:
+    """Name the draw that a case belongs to: its cluster, or the case itself."""
+    return f"cluster {cluster}" if cluster else f"case {case_id}"
+
+
+def _draws(pairs: "PairColumns") -> "Codes":
+    """Return the draw of each case of the first run."""
+    import numpy as np
+
+    ids = pairs.first.ids_at(range(len(pairs)))
+    names = [draw_name(one, pairs.first.cluster.of(place) or "") for place, one in enumerate(ids)]
+    return pairs.first.cluster._replace(codes=np.arange(len(names)), names=names)
 
 
 def _either(pairs: "PairColumns", status: ValueStatus) -> "Array":

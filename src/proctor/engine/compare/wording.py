@@ -5,7 +5,7 @@ from math import floor, log10
 from typing import Literal
 
 from proctor.engine.compare.results import Contrast
-from proctor.engine.compare.verdict import Verdict
+from proctor.engine.compare.verdict import GroupContrast, Verdict
 
 Language = Literal["en", "zh"]
 
@@ -47,6 +47,12 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "clusters": "{clusters} {word}s",
         "no cases": "no case counts",
         "one counts": "only 1 case counts",
+        "one result": "1 result",
+        "results": "{count} results",
+        "prompts": "Over {models} models together, {sentence}",
+        "refused": "{second} and {first} are not compared: {reason}.",
+        "prompt": "prompt {name}",
+        "no prompt": "no prompt",
     },
     "zh": {
         "better": "{second} 优于 {first}：{numbers}；{flips}。",
@@ -79,22 +85,71 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "clusters": " {clusters} 组",
         "no cases": "没有两边都计分的题目",
         "one counts": "两边都计分的题目只有 1 道",
+        "one result": "1 个结果",
+        "results": "{count} 个结果",
+        "prompts": "{models} 个模型合计：{sentence}",
+        "refused": "未比较 {second} 与 {first}：{reason}。",
+        "prompt": "提示词 {name}",
+        "no prompt": "无提示词",
     },
 }
 
 
 def sentence(contrast: Contrast, language: Language = "en") -> str:
     """Say which run is better and how sure that is, or how many more cases it would take."""
-    words, paired = _WORDS[language], contrast.paired
-    verdict: Verdict = contrast.verdict
     sides = {"first": contrast.first.name, "second": contrast.second.name}
+    return _sentence(contrast, sides, contrast.first.suite.cluster, _WORDS[language])
+
+
+def prompt_sentence(
+    contrast: GroupContrast,
+    first: str,
+    second: str,
+    models: int,
+    cluster: str = "",
+    language: Language = "en",
+) -> str:
+    """Say which prompt is better over several models together; counts are of cases and results."""
+    words = dict(_WORDS[language])
+    # A case may get better with one model and worse with another.
+    counted = {**words, "one case": words["one result"], "cases": words["results"]}
+    sides = {"first": _prompt(first, words), "second": _prompt(second, words)}
+    text = _sentence(contrast, sides, cluster, words, changes=counted)
+    return words["prompts"].format(models=models, sentence=text)
+
+
+def refused_prompts(
+    first: str, second: str, models: int, reason: str, language: Language = "en"
+) -> str:
+    """Say that two prompts cannot be compared, and why."""
+    words = _WORDS[language]
+    text = words["refused"].format(
+        first=_prompt(first, words), second=_prompt(second, words), reason=reason
+    )
+    return words["prompts"].format(models=models, sentence=text)
+
+
+def _prompt(name: str, words: Mapping[str, str]) -> str:
+    return words["prompt"].format(name=name) if name else words["no prompt"]
+
+
+def _sentence(
+    contrast: GroupContrast,
+    sides: Mapping[str, str],
+    cluster: str,
+    words: Mapping[str, str],
+    *,
+    changes: Mapping[str, str] | None = None,
+) -> str:
+    paired = contrast.paired
+    verdict: Verdict = contrast.verdict
     if paired.difference is None or contrast.interval is None:
         cases = words["one counts"] if paired.n == 1 else words["no cases"]
         return words["nothing"].format(**sides, cases=cases)
     verdict_text = words[verdict].format(
         **sides,
-        numbers=_numbers(contrast, words),
-        flips=_flips(contrast, words),
+        numbers=_numbers(contrast, cluster, words),
+        flips=_flips(contrast, changes or words),
         margin="" if contrast.margin is None else f"{contrast.margin * 100:g}",
         power=_power(contrast, words) if verdict == "unclear" else "",
     )
@@ -136,14 +191,14 @@ def about(number: int) -> str:
     return f"{-(-number // unit) * unit:,}"
 
 
-def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
+def _numbers(contrast: GroupContrast, cluster: str, words: Mapping[str, str]) -> str:
     paired, sequential = contrast.paired, contrast.sequential
     assert paired.difference is not None
     assert contrast.interval is not None
     if sequential is not None:
         return words["evidence"].format(
             odds=odds_text(sequential.odds),
-            cases=words["clusters"].format(clusters=sequential.cases, word=_cluster_word(contrast))
+            cases=words["clusters"].format(clusters=sequential.cases, word=_cluster_word(cluster))
             if sequential.clustered
             else _cases(sequential.cases, words),
             difference=points(paired.difference),
@@ -155,28 +210,27 @@ def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
         low=points(contrast.interval[0]),
         high=points(contrast.interval[1]),
         p=p_text(contrast.adjusted_p),
-        cases=_clustered(contrast, words),
+        cases=_clustered(contrast, cluster, words),
         tested=contrast.tested,
     )
 
 
-def _clustered(contrast: Contrast, words: Mapping[str, str]) -> str:
+def _clustered(contrast: GroupContrast, cluster: str, words: Mapping[str, str]) -> str:
     """Count the cases, and the clusters that they lie in, where there are any."""
     paired = contrast.paired
     cases = _cases(paired.n, words)
     if paired.clusters is None:
         return cases
     return words["clustered"].format(
-        cases=cases, clusters=f"{paired.clusters:,}", word=_cluster_word(contrast)
+        cases=cases, clusters=f"{paired.clusters:,}", word=_cluster_word(cluster)
     )
 
 
-def _cluster_word(contrast: Contrast) -> str:
-    named = contrast.first.suite.cluster
-    return named if named.isalpha() else "cluster"
+def _cluster_word(cluster: str) -> str:
+    return cluster if cluster.isalpha() else "cluster"
 
 
-def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:
+def _flips(contrast: GroupContrast, words: Mapping[str, str]) -> str:
     paired, flips = contrast.paired, contrast.flips
     if not paired.better and not paired.worse:
         return words["none"]
@@ -188,7 +242,7 @@ def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:
     )
 
 
-def _power(contrast: Contrast, words: Mapping[str, str]) -> str:
+def _power(contrast: GroupContrast, words: Mapping[str, str]) -> str:
     """Say how many more cases it would take, or what so many could have shown."""
     paired, outlook = contrast.paired, contrast.paired.outlook
     if outlook is None or contrast.bounds is not None or contrast.sequential is not None:
@@ -209,7 +263,7 @@ def _power(contrast: Contrast, words: Mapping[str, str]) -> str:
     return words["more" if few == many else "between"].format(few=few, many=many, more=few)
 
 
-def _stop(contrast: Contrast, words: Mapping[str, str]) -> str:
+def _stop(contrast: GroupContrast, words: Mapping[str, str]) -> str:
     """Say whether one may stop, where cases come one after the other."""
     sequential = contrast.sequential
     if sequential is None:
@@ -219,7 +273,7 @@ def _stop(contrast: Contrast, words: Mapping[str, str]) -> str:
     return words["go on"].format(sure=f"{sequential.sure:g}")
 
 
-def _turn(contrast: Contrast, words: Mapping[str, str]) -> str:
+def _turn(contrast: GroupContrast, words: Mapping[str, str]) -> str:
     """Say where nothing can be said for sure because of what is unscored."""
     if contrast.bounds is None or contrast.verdict != "unclear" or contrast.sequential:
         return ""

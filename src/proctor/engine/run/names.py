@@ -1,6 +1,5 @@
 """Names of runs: a name for a new one, and the differences of runs with one name."""
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -10,12 +9,15 @@ from pathlib import Path
 from secrets import token_hex
 
 from proctor.core.fingerprint import digest
+from proctor.core.names import place_of
 from proctor.core.run import REGRADED, RESOURCES, Run
 from proctor.core.suite import VARIANT, Json, Spec, Suite
 from proctor.engine.run.settings import RunSettings, short_name
 from proctor.store.store import Store
 
 MOST_TRIES = 1000
+MOST_PLACES = 4
+"""How many names a run of these settings may have, besides numbered ones."""
 _CHANGED: Mapping[str, str] = {
     "again": "another repetition",
     "attempts": "another number of attempts",
@@ -31,7 +33,6 @@ _CHANGED: Mapping[str, str] = {
     "tie": "another --tie",
     "where": "other cases",
 }
-_ADDRESS = re.compile(r"@https?://([^/,\s]+)")
 
 
 def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Run:
@@ -41,11 +42,11 @@ def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Ru
     taken, unless the user chose the name. A run that is compared with an earlier one is never that
     one, however alike they are.
     """
-    base = settings.name or f"{suite.name}-{settings.candidate_name}"
-    names = [base] if settings.name else [*islice(_names(base, settings.candidate), MOST_TRIES)]
+    base = _default_name(settings, suite)
+    names = [base] if settings.name else [*islice(_names(base, settings, store), MOST_TRIES)]
     if settings.against:
         names = _beside_earlier(names, settings, suite, key, store)
-    runs = [_run(settings, suite, key, name) for name in names[:2]]
+    runs = [_run(settings, suite, key, name) for name in names[:MOST_PLACES]]
     for run in runs:
         if (stored_run := store.runs.find(run.id)) is not None:
             return _as_before(run, stored_run)
@@ -75,7 +76,7 @@ def _beside_earlier(
 
 def open_label(settings: RunSettings, suite: Suite, key: str, store: Store) -> str:
     """Return the label under which an interrupted run of the same is finished, or a new one."""
-    name = settings.name or f"{suite.name}-{settings.candidate_name}"
+    name = _default_name(settings, suite)
     wanted = settings.stored() | {"again": ""}
     for run in store.runs.named(name):
         same = (run.suite_key, run.candidate) == (key, settings.candidate)
@@ -187,25 +188,37 @@ def _regraded(run: Run, earlier: str) -> Run:
     return replace(run, settings={**run.settings, REGRADED: earlier})
 
 
-def _names(base: str, candidate: Spec) -> Iterator[str]:
-    """Yield the short name, one with the candidate's location, and then numbered ones."""
+def _default_name(settings: RunSettings, suite: Suite) -> str:
+    return settings.name or f"{suite.name}-{settings.candidate_name}"
+
+
+def _names(base: str, settings: RunSettings, store: Store) -> Iterator[str]:
+    """Yield the short name, ones with the candidate's location, and then numbered ones.
+
+    Candidates that one command told apart begin with the name that does so.
+    """
+    candidate, distinction = _resolved(settings.candidate), settings.distinction
+    if distinction:
+        yield f"{base}{distinction}"
     yield base
-    place = _place(candidate)
-    if place:
-        yield f"{base}{place}"
-    yield from (f"{base}{place}-{number}" for number in count(2))
-
-
-def _place(candidate: Spec) -> str:
-    """Return the location of a candidate, as part of a name."""
+    places = [place_of(candidate)]
     if candidate.name == "model":
-        hosts = _ADDRESS.findall(str(candidate.params.get("model", "")))
-        more = f"+{len(hosts) - 1}" if len(hosts) > 1 else ""
-        return f"@{hosts[0].rpartition('@')[2]}{more}" if hosts else "@default"
-    if candidate.name == "recorded":
-        folder = Path(str(candidate.params.get("answers", ""))).resolve().parent.name
-        return f"@{folder}" if folder else ""
-    return ""
+        places.append(place_of(candidate, whole=True))
+        # The host alone would not say which of two addresses of it is meant.
+        if any(place_of(run.candidate) == places[0] for run in store.runs.named(base)):
+            places.reverse()
+    yield from (
+        f"{base}{place}" for place in dict.fromkeys(places) if place and place != distinction
+    )
+    yield from (f"{base}{places[0]}-{number}" for number in count(2))
+
+
+def _resolved(candidate: Spec) -> Spec:
+    """Return a candidate whose answers are named by their whole path."""
+    if candidate.name != "recorded":
+        return candidate
+    path = str(Path(str(candidate.params.get("answers", ""))).resolve())
+    return replace(candidate, params={**candidate.params, "answers": path})
 
 
 def _same_place(candidate: Spec, other: Spec) -> bool:

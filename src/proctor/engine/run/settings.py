@@ -233,6 +233,8 @@ class RunSettings:
     """Whether nobody can tell if the candidate is still the same: stored attempts then only serve
     to finish a run that was interrupted."""
     name: str = ""
+    distinction: str = ""
+    """What its default name has besides, to be told from other candidates of the same command."""
     prompts: tuple[str | CandidatePrompt, ...] = ()
     """The prompts to make a run with each: by name or file, or as they are; empty means all that
     the suite has."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from proctor.core.names import distinctions
 from proctor.engine.models.roles import SharedCalls
 from proctor.engine.run.evaluate import Outcome, RunProgress, evaluate_all
 from proctor.engine.run.settings import RunSettings
@@ -26,14 +27,15 @@ async def evaluate_side_by_side(
 
     What cannot be run is told to ``refused``, where that is there, as long as others can be run.
     """
-    lanes = lanes_of(several)
+    lanes = lanes_of(told_apart(several))
     shared = SharedCalls()
     outcomes: dict[int, list[Outcome]] = {}
     errors: dict[str, ProctorError] = {}
 
     async def make(lane: Lane) -> None:
         for place, settings in lane:
-            name = "" if len(lanes) == 1 else settings.candidate_name
+            label = f"{settings.candidate_name}{settings.distinction}"
+            name = "" if len(lanes) == 1 else label
             report = _labelled(progress, name)
             try:
                 outcomes[place] = await evaluate_all(
@@ -44,7 +46,7 @@ async def evaluate_side_by_side(
             except ProctorError as error:
                 if refused is None or len(lanes) == 1:
                     raise
-                errors[settings.candidate_name] = error
+                errors[label] = error
 
     try:
         async with aclosing(map_unordered(lanes, make, limit=max(1, len(lanes)))) as finished:
@@ -58,6 +60,15 @@ async def evaluate_side_by_side(
         assert refused is not None
         refused(name, error)
     return [outcome for place in sorted(outcomes) for outcome in outcomes[place]]
+
+
+def told_apart(several: Sequence[RunSettings]) -> list[RunSettings]:
+    """Give candidates of one name, such as a model at two addresses, names of their own."""
+    added = distinctions([settings.candidate for settings in several])
+    return [
+        replace(settings, distinction=text) if text else settings
+        for settings, text in zip(several, added, strict=True)
+    ]
 
 
 def lanes_of(several: Sequence[RunSettings]) -> list[Lane]:
