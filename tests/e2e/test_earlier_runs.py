@@ -118,6 +118,31 @@ def test_an_edited_case_is_not_compared_and_misses_such_gates_alone(sums: Any) -
     assert "Not compared" in (sums.folder / "s.md").read_text(encoding="utf-8")
 
 
+def test_all_held_gates_are_listed(sums: Any) -> None:
+    gates = ("rate >= 0.5", "errors == 0", "against.verdict != 'worse'", "against.to_wrong == 0")
+    made = sums(*RUN, "@baseline", *(part for gate in gates for part in ("--gate", gate)))
+    lines = [line for line in made.stderr.splitlines() if line.startswith("gate")]
+    assert [line.partition(" (")[0] for line in lines] == [f"gate held: {gate}" for gate in gates]
+    compared = sums("compare", "@baseline", "@last", "--gate", "verdict != 'worse'")
+    assert "gate held: verdict != 'worse'\n" in compared.stderr
+
+
+def test_a_run_that_missed_its_gates_is_no_baseline_unless_it_is_forced(sums: Any) -> None:
+    sums.answers(outputs(range(14)))
+    gates = ("--gate", "rate >= 0.9", "--gate", "errors == 0", "--gate", "against.to_wrong == 0")
+    worse = sums(*RUN, "@baseline", *gates, code=1)
+    assert "gate missed: rate >= 0.9" in worse.stderr
+    before = sums.json("baseline")["baselines"][0]["run"]
+    refused = sums("baseline", "@last", code=2).stderr
+    assert "missed its gates rate >= 0.9; against.to_wrong == 0 (fix: pin a run" in refused
+    assert sums.json("baseline")["baselines"][0]["run"] == before
+    forced = sums("baseline", "@last", "--force")
+    assert "warning: the run" in forced.stderr
+    assert "41.67%" in forced.stdout
+    held = sums.json(*RUN, "@baseline", "--gate", "rate >= 0.4")
+    assert "missed" not in sums("baseline", held["run"]["id"]).stderr
+
+
 def test_baselines_are_listed_cleared_and_used_by_compare(sums: Any) -> None:
     sums.answers(outputs(range(14)))
     made = sums.json(*RUN, "@baseline")

@@ -276,3 +276,50 @@ def test_arthurs_folder_neither_replaces_a_run_nor_scores_one(cli: Any) -> None:
     assert TestSuite("quiz", store=place).run("n", candidate_output_list=["A", "x"]).scores == [1.0, 0.0]  # fmt: skip
     assert cli.json("import", "bench_runs")["there"] == 1
     assert cli.json("report", "m-imported")["totals"]["rate"] == 1.0
+
+
+SAMPLE = '{"doc_id": 0, "target": "4", "resps": [["4"]], "metrics": ["acc"], "acc": 1.0}\n'
+
+
+def samples(cli: Any, folder: str, *tasks: str) -> None:
+    (cli.folder / folder).mkdir(parents=True)
+    for task in tasks:
+        cli.write(f"{folder}/samples_{task}_2026-11-18T10-00-00.000000.jsonl", SAMPLE)
+
+
+def names(done: Any) -> list[str]:
+    return [run["name"] for run in done["runs"]]
+
+
+def test_an_import_gets_the_name_that_is_asked_for(sums: Any) -> None:
+    path = forged(sums)
+    assert names(sums.json("import", str(path), "--name", "theirs")) == ["theirs"]
+    assert sums.json("report", "theirs")["run"]["imported"] is True
+    samples(sums, "out/org__small", "one")
+    assert names(sums.json("import", "out", "--name", "small")) == ["small"]
+    again = sums.json("import", "out", "--name", "other")
+    assert (again["runs"], again["there"]) == ([], 1), "a run is there once, whatever its name"
+    samples(sums, "more/org__large", "one", "two")
+    assert names(sums.json("import", "more", "--name", "large")) == ["one large", "two large"]
+
+
+def test_without_a_name_samples_are_called_by_the_folder_of_their_model(sums: Any) -> None:
+    samples(sums, "out/org__small", "one")
+    assert names(sums.json("import", "out")) == ["one org/small"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--own", "--name", "x"], "--own takes a run back as it was, with its name"),
+        (["--name", "a\nb"], "a run's name may not contain control characters"),
+        (["--name", "x"], "--name is for one run, and there are 2 of 'both.jsonl'"),
+    ],
+)
+def test_a_name_is_for_one_run(sums: Any, more: list[str], words: str) -> None:
+    sums.json(*RUN, "--name", "first", "--store", "theirs.db")
+    sums.json(*RUN, "--name", "second", "--store", "theirs.db")
+    sums("export", "first", "second", "--out", "both.jsonl", "--store", "theirs.db")
+    sums.json(*RUN)
+    assert words in sums("import", "both.jsonl", *more, code=2).stderr
+    assert len(sums.json("list", "runs")["runs"]) == 1

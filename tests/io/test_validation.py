@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SuiteError
-from proctor.io.validation import Strict, describe, validate
+from proctor.io.text_files import Document
+from proctor.io.validation import Strict, comma_hint, describe, number_with_comma, validate
 from proctor.io.yaml_files import read_yaml
 
 
@@ -76,3 +77,36 @@ def test_right_data(tmp_path: Path) -> None:
 )
 def test_describe(value: object, expected: str) -> None:
     assert describe(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "hint"),
+    [
+        ("1,5", 1.5, "write 1.5: numbers have a decimal point"),
+        (" -0,25 ", -0.25, "write -0.25: numbers have a decimal point"),
+        ("0,500", 0.5, "write 0.5: numbers have a decimal point"),
+        ("1.234,5", 1234.5, "write 1234.5: numbers have a decimal point"),
+        ("12 345,678", 12345.678, "write 12345.678: numbers have a decimal point"),
+        ("1,500", None, "write 1.500 or 1500: numbers have a point"),
+        ("-12,000", None, "write -12.000 or -12000: numbers have a point"),
+        ("1.5", None, ""),
+        ("1,5 kg", None, ""),
+        ("1,234,567", None, ""),
+        ("one", None, ""),
+    ],
+)
+def test_numbers_with_a_comma(text: str, value: float | None, hint: str) -> None:
+    assert number_with_comma(text) == value
+    assert comma_hint(text) == hint
+
+
+def test_the_error_of_a_number_with_a_comma_says_how_to_write_it(tmp_path: Path) -> None:
+    class Weighed(Strict):
+        weight: float
+
+    document = Document(path=tmp_path / "cases.csv", data={"weight": "1,500"}, row=7)
+    with pytest.raises(SuiteError) as caught:
+        validate(Weighed, document)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.hint) == (7, "write 1.500 or 1500: numbers have a point")
+    assert "expected a number, not the string '1,500' (at weight)" in str(problem)

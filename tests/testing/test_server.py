@@ -68,11 +68,25 @@ def test_a_mapping_is_sent_as_it_is(client: Any) -> None:
 def test_roles_have_scripts_of_their_own(client: Any) -> None:
     with FakeServer("candidate", roles={"judge": "judge", "sim": {"": "user"}}) as server:
         assert server.url_of("judge") == f"http://127.0.0.1:{server.port}/judge/v1"
-        for path, answer in [("/v1", "candidate"), ("/cand/v1", "candidate"),
+        for path, answer in [("/v1", "candidate"), ("/openai/v1", "candidate"),
                              ("/judge/v1", "judge"), ("/sim/v1", "user")]:  # fmt: skip
             assert client.said(server, "x", f"{path}/chat/completions") == answer
-    assert [call.role for call in server.calls] == ["", "cand", "judge", "sim"]
+    assert [call.role for call in server.calls] == ["", "", "judge", "sim"]
     assert len(server.counts()) == 4
+
+
+def test_a_role_that_is_not_scripted_is_an_error_that_names_those_that_are(client: Any) -> None:
+    with FakeServer("candidate", roles={"judge": "judge", "sim": "user"}) as server:
+        status, body, _ = client.post(server, client.user("x"), "/jugde/v1/chat/completions")
+        other, told, _ = client.post(server, client.user("x"), "/b/v1/messages")
+    assert (status, other) == (400, 400)
+    assert body["error"]["message"] == (
+        "no role 'jugde' is scripted (did you mean 'judge'?; /v1 without a role has the plain"
+        " replies)"
+    )
+    assert "judge, sim" in told["error"]["message"]
+    with FakeServer("candidate") as server:
+        assert client.said(server, "x", "/any/v1/chat/completions") == "candidate"
 
 
 def test_a_script_in_full(client: Any) -> None:

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", metavar="[RUN]", required=False)
 @click.option("--clear", metavar="SUITE", help="Leave this suite without a baseline.")
+@click.option("--force", is_flag=True, help="Pin a run that missed its gates, too.")
 @store_option
 @json_option
-def baseline(run: str | None, clear: str | None, store: str | None, as_json: bool) -> None:
+def baseline(
+    run: str | None, clear: str | None, force: bool, store: str | None, as_json: bool
+) -> None:
     """Make RUN the baseline of its suite; without RUN, list the baselines.
 
     Elsewhere `@baseline` means the run that is pinned for the suite, or `@baseline:SUITE` where
     several have one. A baseline stays when the store is pruned, and a later run that is compared
-    with it never replaces it.
+    with it never replaces it. A run that missed its gates is refused, unless --force: later runs
+    would be held against what was not good enough.
 
     \b
     Example:
@@ -40,7 +44,7 @@ def baseline(run: str | None, clear: str | None, store: str | None, as_json: boo
         if clear is not None:
             _clear(opened, clear)
         elif run is not None:
-            _pin(opened, run)
+            _pin(opened, run, force=force)
         rows = opened.baselines.all()
         if as_json:
             print_json({"baselines": [_object(opened, row) for row in rows]})
@@ -57,11 +61,21 @@ def baseline(run: str | None, clear: str | None, store: str | None, as_json: boo
             click.echo("no baselines; `proctor baseline RUN` pins one")
 
 
-def _pin(store: "Store", reference: str) -> None:
+def _pin(store: "Store", reference: str, *, force: bool) -> None:
     from proctor.engine.run.stored_view import view_of
+    from proctor.errors import UsageError
 
     tell_which(store, [reference])
-    run = view_of(store, reference).run
+    view = view_of(store, reference)
+    run = view.run
+    if missed := view.summary.gates_missed:
+        words = f"the run {run.name!r} missed its gate{'s' * (len(missed) > 1)} {'; '.join(missed)}"
+        if not force:
+            raise UsageError(
+                f"{words} (fix: pin a run that holds them; or --force, to pin this one all the"
+                " same)"
+            )
+        click.echo(f"warning: {words}", err=True)
     if run.status != "complete":
         click.echo(f"warning: the run {run.name} is {run.status.value}", err=True)
     store.baselines.pin(run.suite, run.id)

@@ -1,7 +1,7 @@
 """``proctor import``: runs from a file, or from another tool's results."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,35 +23,45 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="The key of the store that exported them (`proctor store key`), if it is another one.",
 )
+@click.option(
+    "--name", default="", metavar="NAME", help="The run's name, instead of that in the file."
+)
 @store_option
 @json_option
-def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json: bool) -> None:
+def import_(file: Path, store: str | None, as_json: bool, **how: Any) -> None:
     """Import runs that `proctor export` wrote as .jsonl, or results of another tool.
 
     Read are logs of Inspect (.eval, .json), samples of lm-evaluation-harness (the folder, or one
     samples_*.jsonl), results of promptfoo (.json), finished jobs of Harbor (the folder), traces of
     OpenTelemetry (.json, .jsonl) and folders of Arthur Bench. Imported runs can be shown and
     compared, but are never reused for your own runs. A run whose name is taken gets another one.
+    --name is for one run; where there is one for each of several suites, it comes after the suite's
+    name.
 
     \b
     Example:
       proctor import run.jsonl
       proctor import run.jsonl --own
       proctor import logs/2026-11-18_quiz.eval
-      proctor import lm_eval_output
+      proctor import lm_eval_output --name pythia
       proctor import bench_runs
     """
     from proctor.store.store import Store
 
-    if key is not None and not own:
+    own, name = how["own"], how["name"].strip()
+    if how["key"] is not None and not own:
         raise click.UsageError("--key needs --own")
+    if own and name:
+        raise click.UsageError("--own takes a run back as it was, with its name: leave out --name")
+    if any(ord(char) < 32 for char in name):
+        raise click.UsageError("a run's name may not contain control characters")
     with Store.open(store) as opened:
         if own and file.is_dir():
             raise click.UsageError("--own is for a .jsonl file that `proctor export --own` wrote")
         if own or not (file.is_dir() or _is_foreign(file)):
-            _from_file(opened, file, own, key, as_json)
+            _from_file(opened, file, how, as_json)
         else:
-            _from_archive(opened, file, as_json)
+            _from_archive(opened, file, name, as_json)
 
 
 def _is_foreign(file: Path) -> bool:
@@ -61,12 +71,13 @@ def _is_foreign(file: Path) -> bool:
     return archive_of(file) is not None
 
 
-def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json: bool) -> None:
+def _from_file(store: "Store", file: Path, how: dict[str, Any], as_json: bool) -> None:
     from proctor.cli.output import print_json
     from proctor.cli.store import read_key
     from proctor.engine.transfer.export_import import read_runs
 
-    imported = read_runs(store, file, own=own, key=None if key is None else read_key(key))
+    key = None if how["key"] is None else read_key(how["key"])
+    imported = read_runs(store, file, own=how["own"], key=key, name=how["name"].strip())
     for notice in imported.notices:
         click.echo(notice, err=True)
     if as_json:
@@ -81,11 +92,11 @@ def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json:
         click.echo(f"{done} {view.run.name} ({view.run.id})")
 
 
-def _from_archive(store: "Store", path: Path, as_json: bool) -> None:
+def _from_archive(store: "Store", path: Path, name: str, as_json: bool) -> None:
     from proctor.cli.output import print_json
     from proctor.engine.transfer.export_import import read_archive
 
-    imported = read_archive(store, path)
+    imported = read_archive(store, path, name)
     if as_json:
         rows = [
             {"id": view.run.id, "name": view.run.name, "suite": suite, "imported": True}

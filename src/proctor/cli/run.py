@@ -111,10 +111,7 @@ def run(**options: Any) -> int:
         gates, reference = several[0].gates, several[0].against
         views = [outcome.view for outcome in outcomes]
         earlier = _earlier_runs(store, views, reference, gates, margin)
-        results = [
-            _gate_results(view, gates, against)
-            for view, against in zip(views, earlier, strict=True)
-        ]
+        results = _gate_results(views, gates, earlier, store)
         grid = _grid_of(views, store, best=not as_json or files is not None)
         beside = Beside(_beside_runs(results, earlier, texts=texts), grid)
         print_runs(views, refused, as_json, by=by, cases=cases, beside=beside)
@@ -171,21 +168,27 @@ def _earlier_runs(
     return [compared_with(store, view, reference, gates, margin) for view in views]
 
 
-def _gate_results(view: Any, gates: Sequence[str], against: "Against | None") -> "list[GateResult]":
+def _gate_results(
+    views: list[Any], gates: Sequence[str], earlier: "Sequence[Against | None]", store: "Store"
+) -> "list[list[GateResult]]":
+    """Check the gates of each run, and store what came of them for whoever pins a baseline."""
     if not gates:
-        return []
-    from proctor.engine.run.gates import gate_results
+        return [[] for _ in views]
+    from proctor.engine.run.gates import gate_results, note_gates
 
-    if against is None:
-        return gate_results(gates, view.summary)
-    return gate_results(gates, view.summary, against.gate_names, against.refused)
+    several = []
+    for view, against in zip(views, earlier, strict=True):
+        compared = () if against is None else (against.gate_names, against.refused)
+        several.append(gate_results(gates, view.summary, *compared))
+        note_gates(store, view.run.id, several[-1])
+    return several
 
 
 def _gated(view: Any, results: "Sequence[GateResult]", *, several: bool) -> int:
-    """Print the missed gates and their caveats, and return the exit code of a run."""
+    """Print what came of the gates, with caveats, and return the exit code of a run."""
     whose = f"{view.run.name}: " if several else ""
     for result in results:
-        if result.passed and result.words != result.gate:
+        if result.passed:
             click.echo(f"gate held: {whose}{result.words}", err=True)
     missed = [f"{whose}{result.words}" for result in results if not result.passed]
     return exit_code(view.summary, missed, view.run)

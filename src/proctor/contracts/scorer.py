@@ -3,7 +3,7 @@
 import importlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from proctor.core.attempt import Attempt
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
-from proctor.core.suite import Case, Message
+from proctor.core.suite import Case, Json, Message
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -181,6 +181,11 @@ class Scorer(ABC):
     def problems(self) -> Iterable[str]:
         """Return what is wrong with the parameters beyond their types."""
         return ()
+
+    @classmethod
+    def meant_by(cls, params: Mapping[str, Json]) -> str:
+        """Return how to write parameters of which it does not have some; empty: nobody knows."""
+        return ""
 
     def probes(self, case: Case) -> Iterable[Probe]:
         """Return answers that ``proctor check --deep`` tries on this criterion."""

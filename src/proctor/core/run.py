@@ -278,6 +278,8 @@ class Summary:
     failures: Mapping[str, Json] = field(default_factory=dict)
     """The most frequent reasons with their counts, for attempts in ``errors``, ``unscored`` and
     ``unanswered``."""
+    gates: tuple[Mapping[str, Json], ...] = ()
+    """What came of the gates that the run was last checked by."""
     audit: "JudgeAudit | None" = None
     """What the newest audit of the judge found out, where there was one; known later, too."""
     parts: VarianceParts | None = None
@@ -294,6 +296,11 @@ class Summary:
         """Return all numbers as JSON, for the store."""
         data: dict[str, Json] = plain(self)
         return data
+
+    @property
+    def gates_missed(self) -> list[str]:
+        """Return the gates that did not hold when the run was last checked."""
+        return [str(row.get("gate")) for row in self.gates if not row.get("held")]
 
     def noise_floor(self, cases: int) -> float | None:
         """Return how far the rate of so many cases would move if they were judged again."""
@@ -325,6 +332,7 @@ class Summary:
             usage=_used(data.get("usage", {})),
             parts=_parts(data.get("parts")),
             references=_mapping(data.get("references", {})),
+            gates=tuple(_mapping(row) for row in data.get("gates", ())),
             failures={
                 name: [_mapping(row) for row in rows]
                 for name, rows in _mapping(data.get("failures", {})).items()

@@ -1,5 +1,6 @@
 """Data from outside against a pydantic model: every error as a problem with its place."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
@@ -84,9 +85,41 @@ def problems_of(
         loc = _real_loc(value, item["loc"])
         keys = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
         hint = suggest(str(item["loc"][-1]), keys) if keys else ""
+        if item["type"] in _NUMBER and isinstance(item.get("input"), str):
+            hint = comma_hint(item["input"])
         message = _message(item, _TEMPLATES, describe)
         problems.append(document.problem((*at, *loc), message, hint=hint))
     return problems
+
+
+_NUMBER = ("float_parsing", "float_type", "int_parsing", "int_type")
+_COMMA = re.compile(r"\s*([+-]?)(\d+|\d{1,3}(?:[.\s']\d{3})+),(\d+)\s*")
+
+
+def number_with_comma(text: str) -> float | None:
+    """Read a number with a decimal comma; none where there is none, or where it may be another.
+
+    ``1,500`` may be one and a half, or fifteen hundred.
+    """
+    match = _COMMA.fullmatch(text)
+    if match is None:
+        return None
+    sign, whole, decimals = match.groups()
+    if len(decimals) == 3 and whole.isdigit() and not whole.startswith("0"):
+        return None
+    digits = "".join(filter(str.isdigit, whole))
+    return float(f"{sign}{digits}.{decimals}")
+
+
+def comma_hint(text: str) -> str:
+    """Say how a number is written that has a comma; empty where that is not what is wrong."""
+    match = _COMMA.fullmatch(text)
+    if match is None:
+        return ""
+    sign, whole, decimals = match.groups()
+    if (value := number_with_comma(text)) is not None:
+        return f"write {value!r}: numbers have a decimal point"
+    return f"write {sign}{whole}.{decimals} or {sign}{whole}{decimals}: numbers have a point"
 
 
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")

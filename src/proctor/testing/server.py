@@ -15,6 +15,7 @@ from typing import Self
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Json
 from proctor.io import json_bytes
+from proctor.suggestions import suggest
 from proctor.testing import replies
 from proctor.testing.batches import FakeBatches
 from proctor.testing.connection import FakeConnection, Incoming
@@ -22,6 +23,8 @@ from proctor.testing.faults import USABLE, Fault, FaultRequest, Rule, choose, dr
 from proctor.testing.formats import FORMATS, format_at, refusal_words, refused_field
 from proctor.testing.replies import Answer, Script, ScriptedReply
 
+PLAIN_PATHS = ("v1", "v1beta", "openai")
+"""How paths begin that have no role; those of Azure begin with the last one."""
 BATCHED = ("/files", "/batches")
 """What the paths of batch jobs hold."""
 WHOLE = ("late", "null_content", "length", "no_choices", "error_inside")
@@ -283,7 +286,7 @@ class FakeServer:
         call = Call(
             number=len(self.calls) + 1,
             path=path,
-            role="" if first in ("v1", "v1beta") else first,
+            role="" if first in PLAIN_PATHS and first not in self.roles else first,
             key=key,
             nth=self._tries[key],
             began=time.monotonic(),
@@ -315,6 +318,8 @@ class FakeServer:
         fault = choose(self.rules, self.seed, request)
         if fault is not None and fault.kind not in USABLE:
             return fault, None
+        if call.role and self.roles and call.role not in self.roles:
+            return Fault("error", status=400, message=self._no_role(call.role)), None
         if refused := refused_field(body, self.refuses):
             return Fault("error", status=400, message=refusal_words(refused)), None
         try:
@@ -327,6 +332,11 @@ class FakeServer:
         if self.keep:
             call.said = scripted.text if isinstance(scripted, Answer) else scripted
         return fault, scripted
+
+    def _no_role(self, role: str) -> str:
+        """Say which roles there are; the path without one has the script for all others."""
+        hint = suggest(role, list(self.roles), listed=list(self.roles))
+        return f"no role {role!r} is scripted ({hint}; /v1 without a role has the plain replies)"
 
     def _answer(
         self, call: Call, connection: FakeConnection, fault: Fault | None, payload: bytes

@@ -17,6 +17,7 @@ from proctor.engine.models.roles import Models
 from proctor.engine.run.collect import Collector
 from proctor.engine.run.evaluate import COLLECT_EVERY, evaluate
 from proctor.engine.run.prepare import (
+    IDLE_JUDGE,
     NO_BOUNDARY,
     NO_JUDGE,
     PreparedRun,
@@ -112,6 +113,13 @@ def test_what_is_only_shown_may_stay_unscored_and_that_is_told() -> None:
     assert NO_JUDGE in warnings(shown)
     assert NO_JUDGE not in warnings(shown, panel=JUDGE)
     assert NO_JUDGE not in warnings(suite())
+
+
+def test_a_judge_that_nothing_asks_is_told() -> None:
+    assert IDLE_JUDGE in warnings(suite(EXACT), panel=JUDGE)
+    assert IDLE_JUDGE not in warnings(suite(EXACT))
+    for weight in (0.0, 1.0):
+        assert IDLE_JUDGE not in warnings(suite(EXACT, replace(JUDGED, weight=weight)), panel=JUDGE)
 
 
 def test_a_place_that_is_no_boundary_is_told() -> None:

@@ -66,3 +66,17 @@ def test_other_files_are_not_recognised(tmp_path: Path) -> None:
     (tmp_path / "samples.jsonl").write_text("{}")
     assert not LmEvalSamples().recognises(tmp_path)
     assert not LmEvalSamples().recognises(tmp_path / "samples.jsonl")
+
+
+def test_without_results_the_folder_says_whose_samples_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "EleutherAI__pythia-160m"
+    folder.mkdir()
+    samples(folder, {"metrics": ["acc"], "acc": 1, "resps": [["x"]]})
+    for path in (tmp_path, folder, folder / NAME):
+        [kept] = LmEvalSamples().read(path)
+        assert kept.runs[0].name == "task EleutherAI/pythia-160m"
+        assert kept.runs[0].candidate.params["name"] == "EleutherAI/pythia-160m"
+    moment = NAME.removeprefix("samples_task_").removesuffix(".jsonl")
+    (folder / f"results_{moment}.json").write_text('{"model_name": "mine", "config": {}}')
+    [kept] = LmEvalSamples().read(tmp_path)
+    assert kept.runs[0].name == "task mine"

@@ -141,3 +141,52 @@ def test_a_plugin_that_is_none_is_noted(tmp_path: Path, text: str) -> None:
     spot = spot_of(tmp_path, text)
     assert read_plugin("measure", spot) is None
     assert len(spot.findings.errors) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "hint"),
+    [
+        (
+            "{tool_calls: {name: look}}",
+            "name",
+            "wanted calls are a list: write 'tool_calls: [{name: look}]'",
+        ),
+        (
+            "{tool_calls: {arguments: {city: Paris}, name: look}}",
+            "arguments",
+            "wanted calls are a list: write 'tool_calls: [{arguments: {city: Paris}, name: look}]'",
+        ),
+        (
+            "{tool_calls: {name: look, in_order: true}}",
+            "name",
+            "wanted calls are a list: write 'tool_calls: {calls: [{name: look}], in_order: true}'",
+        ),
+        (
+            "{json_schema: {type: object, required: [a]}}",
+            "type",
+            "the schema stands under 'schema': write"
+            " 'json_schema: {schema: {type: object, required: [a]}}'",
+        ),
+        (
+            "{json_schema: {$ref: '#/$defs/a', whole: true}}",
+            "$ref",
+            "the schema stands under 'schema': write"
+            """ 'json_schema: {schema: {"$ref": "#/$defs/a"}, whole: true}'""",
+        ),
+        ("{json_schema: {shema: {}}}", "shema", "did you mean 'schema'?"),
+        ("{tool_calls: {cals: [look]}}", "cals", "did you mean 'calls'?"),
+    ],
+)
+def test_what_was_probably_meant_is_written_out(
+    tmp_path: Path, text: str, key: str, hint: str
+) -> None:
+    spot = spot_of(tmp_path, text)
+    assert read_criteria(spot) == ()
+    problem = spot.findings.errors[0]
+    assert problem.message.endswith(f"has no parameter {key!r}")
+    assert (problem.line, problem.hint) == (1, hint)
+    if "write" in hint:
+        assert len(spot.findings.errors) == 1, "one mistake is told once"
+        written = hint.partition("write '")[2].removesuffix("'")
+        again, errors, _ = read(tmp_path, f"{{{written}}}")
+        assert (len(again), errors) == (1, []), "the fix is right as it stands"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from proctor.formats.native.rows import case_rows
+from proctor.formats.native.case import CaseKeys
+from proctor.formats.native.rows import _NUMBERS, case_rows
 from proctor.io.findings import Findings
 
 
@@ -76,3 +77,40 @@ def test_lines_of_json_are_objects_whose_texts_can_be_written(tmp_path: Path) ->
     rows, problems = read(tmp_path, "\n".join(lines), "jsonl")
     assert rows == [{"ask": "Q", "n": 1}, {"ask": "漢"}]
     assert ["an object" in problems[0], "surrogate" in problems[1]] == [True, True]
+
+
+def test_a_decimal_comma_is_read_where_a_number_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text(
+        "id;ask;reference;weight;null_score;tags.size\n"
+        "a;How much?;2,5;1,5;0,125;1,5\n"
+        "b;And now?;3;2;;x\n"
+        "c;And then?;3;0,5;;x\n",
+        encoding="utf-8",
+    )
+    findings = Findings()
+    rows = [document.data for document in case_rows(findings, path)]
+    assert findings.errors == []
+    assert [row["weight"] for row in rows] == [1.5, "2", 0.5]
+    assert rows[0]["null_score"] == 0.125
+    assert rows[0]["references"] == ["2,5"], "a text stays what it is"
+    assert rows[0]["tags"] == {"size": "1,5"}
+    assert [one.message for one in findings.warnings] == [
+        "the column 'weight' has numbers with a decimal comma; they are read as such"
+        " (1 more like it)",
+        "the column 'null_score' has numbers with a decimal comma; they are read as such",
+    ]
+
+
+def test_a_comma_that_may_mean_two_things_is_not_guessed(tmp_path: Path) -> None:
+    rows, problems = read(tmp_path, 'id,ask,reference,weight\na,Q?,A,"1,500"\n')
+    assert (problems, rows[0]["weight"]) == ([], "1,500")
+
+
+def test_every_number_of_a_case_may_have_a_comma() -> None:
+    numbers = {
+        name
+        for name, one in CaseKeys.model_fields.items()
+        if "float" in str(one.annotation) and "list" not in str(one.annotation)
+    }
+    assert numbers == _NUMBERS

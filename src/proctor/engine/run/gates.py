@@ -1,7 +1,7 @@
 """Gates: conditions on a run's numbers."""
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import NormalDist
@@ -22,6 +22,7 @@ from proctor.engine.run.gate_ranges import (
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
 from proctor.engine.run.totals import METRIC, RunTotals
 from proctor.errors import UsageError
+from proctor.store.store import Store
 
 Ends = tuple[float | None, float | None]
 Z95 = NormalDist().inv_cdf(0.975)
@@ -183,6 +184,13 @@ def gate_results(
         luck = luck_of(expression, names)
         results.append(GateResult(gate=gate, passed=passed, note=note, luck=luck))
     return results
+
+
+def note_gates(store: Store, run_id: str, results: Sequence[GateResult]) -> None:
+    """Store what came of a run's gates beside its numbers."""
+    stored = store.summaries.get(run_id)
+    if stored is not None:
+        store.summaries.save(run_id, {**stored, "gates": [one.to_json() for one in results]})
 
 
 def names_comparison(expression: Expression) -> bool:

@@ -29,6 +29,10 @@ NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change wh
 SINGLE = "pass@1"
 REPEATED = ("pass@k", "pass^k")
 """Measures that need k attempts at a case."""
+IDLE_JUDGE = (
+    "a --judge is named, and nothing asks it: no criterion of these cases needs one (fix: add one"
+    " that does, such as `judged: QUESTION`, or leave out --judge)"
+)
 NO_JUDGE = "there is no --judge: criteria that need one, and are only shown, stay unscored"
 
 
@@ -323,6 +327,9 @@ def _wanting(
     problems = [*scorers.missing(suite), *_attempts_missing(settings, suite)]
     if scorers.need_judge(suite) and not settings.panel.judges:
         problems.append(Problem(message=NO_JUDGE, severity="warning"))
+    consulted = set() if settings.on_file else dialogues.needs(suite)
+    if settings.panel.judges and not scorers.need_judge(suite) and "judge" not in consulted:
+        problems.append(Problem(message=IDLE_JUDGE, severity="warning"))
     runs_programs = scorers.need_sandbox(suite) or (
         not settings.on_file and dialogues.need_sandbox(suite)
     )

@@ -83,10 +83,11 @@ async def examine(
         await models.close()
 
 
-def keep_new(store: Store, archived: KeptSuite) -> tuple[list[RunView], int]:
+def keep_new(store: Store, archived: KeptSuite, name: str = "") -> tuple[list[RunView], int]:
     """Store a suite and its new runs, as they were scored elsewhere.
 
-    They are imported runs. Return them, and how many were stored before.
+    They are imported runs, called by ``name`` where it is given. Return them, and how many were
+    stored before.
     """
     views = []
     # Copies of runs of this very store are not new.
@@ -98,7 +99,7 @@ def keep_new(store: Store, archived: KeptSuite) -> tuple[list[RunView], int]:
     with store.batch():
         key = put_suite(store, archived.suite, imported=True, created=archived.created)
         for one in strange:
-            run = _quoted(store, archived.suite, key, one)
+            run = _quoted(store, archived.suite, key, one, name)
             before = run_of(archived.suite, key, one)
             if store.runs.find(run.id) is None and not _was_kept(store, before):
                 _keep(store, archived.suite, run, one)
@@ -127,7 +128,7 @@ def _keep(store: Store, suite: Suite, run: Run, archived: KeptRun) -> RunView:
     return replace(view, run=done)
 
 
-def _quoted(store: Store, suite: Suite, key: str, archived: KeptRun) -> Run:
+def _quoted(store: Store, suite: Suite, key: str, archived: KeptRun, called: str) -> Run:
     """Make the imported run of another tool's results, with a name unique in its suite."""
     identity = (
         key,
@@ -136,7 +137,7 @@ def _quoted(store: Store, suite: Suite, key: str, archived: KeptRun) -> Run:
         dict(archived.settings),
         list(archived.rows),
     )
-    name = quotations.free_name(store, archived.name, suite_key=key)
+    name = quotations.free_name(store, called or archived.name, suite_key=key)
     return replace(
         run_of(suite, key, archived), id=quotations.quoted_id(*identity), name=name, imported=True
     )

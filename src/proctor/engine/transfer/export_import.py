@@ -81,8 +81,12 @@ class Imported:
     notices: Sequence[str] = ()
 
 
-def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None = None) -> Imported:
+def read_runs(
+    store: Store, path: Path, *, own: bool = False, key: bytes | None = None, name: str = ""
+) -> Imported:
     """Read runs that were written as JSON Lines, with their battles, into a store.
+
+    ``name`` is the name of the only run, where it is not that of the file.
 
     They are imported runs, unless ``own``: then the file must have been written for that by this
     store, or by the one with the given key, and its runs are stored as they were there.
@@ -93,8 +97,11 @@ def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None 
     rows = text_files.read_jsonl(path, finite=True, seen=proof.take if proof else lambda _: None)
     try:
         taking = Restoring(store, path, rows) if own else Quoting(store, path, rows)
+        taking.name = name
         with store.batch():
             views = taking.take_in()
+            if name and len(views) > 1:
+                raise UsageError(_one_name(len(views), path.name))
             if proof is not None:
                 proof.confirm(path)
         return Imported(views=views, notices=taking.notices)
@@ -103,10 +110,11 @@ def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None 
         raise text_files.file_error(path, message, 1, 1, hint="export the run again") from None
 
 
-def read_archive(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
+def read_archive(store: Store, path: Path, name: str = "") -> list[tuple[str, list[RunView], int]]:
     """Import the new runs in a file or folder of another tool.
 
-    Return suites, each with its new runs and the number of runs stored before.
+    ``name`` is the name of the only run; of one in each of several suites, it comes after the
+    suite's name. Return suites, each with its new runs and the number of runs stored before.
     """
     archive = archive_of(path)
     if archive is None:
@@ -118,7 +126,28 @@ def read_archive(store: Store, path: Path) -> list[tuple[str, list[RunView], int
         raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
     # All is read first, so that nothing is stored if one suite is broken.
     suites: list[KeptSuite] = list(archive.read(path))
-    return [(archived.suite.name, *keep_new(store, archived)) for archived in suites]
+    if name:
+        for archived in suites:
+            if len(archived.runs) > 1:
+                raise UsageError(_one_name(len(archived.runs), archived.suite.name))
+    return [
+        (
+            archived.suite.name,
+            *keep_new(
+                store,
+                archived,
+                f"{archived.suite.name} {name}" if name and len(suites) > 1 else name,
+            ),
+        )
+        for archived in suites
+    ]
+
+
+def _one_name(runs: int, suite: str) -> str:
+    return (
+        f"--name is for one run, and there are {runs} of {suite!r}"
+        " (fix: leave it out: each is called by its candidate)"
+    )
 
 
 def _write_jsonl(

@@ -65,6 +65,8 @@ class Taking(ABC):
 
     def __post_init__(self) -> None:
         self.notices: list[str] = []
+        self.name = ""
+        """The name of the only run, where it is another than the file's."""
         self._ids: dict[str, str] = {}
         """What the runs of this file are called here, by what the file calls them."""
 
@@ -207,11 +209,10 @@ class Quoting(Taking):
             message = f"this run was imported before, as {stored_run.name!r} ({run_id})"
             hint = f"`proctor delete {run_id}` first, where it is to be read again"
             raise file_error(self.path, message, 1, 1, hint=hint)
-        name = quotations.free_name(self.store, exported.name)
-        if name != exported.name:
-            self.notices.append(
-                f"there is a run {exported.name!r} already: this one is called {name}"
-            )
+        wanted = self.name or exported.name
+        name = quotations.free_name(self.store, wanted)
+        if name != wanted:
+            self.notices.append(f"there is a run {wanted!r} already: this one is called {name}")
         return replace(exported, id=run_id, name=name, imported=True)
 
     def _case(self, case: Case) -> Case:

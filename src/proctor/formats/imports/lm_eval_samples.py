@@ -88,7 +88,7 @@ class _LmEvalTaskSamples:
             raise file_error(self.path, "the file has no samples")
         about = self._results(name["moment"])
         attempts = [self._attempt(case, rows) for case, rows in self.rows.items()]
-        candidate = about.model_name or _model(about.config) or "unknown"
+        candidate = about.model_name or _model(about.config) or self._folder_name() or "unknown"
         run = ForeignRun(
             name=f"{name['task']} {candidate}",
             candidate=candidate,
@@ -99,6 +99,10 @@ class _LmEvalTaskSamples:
         first = next(iter(attempts[0].scores), "")
         counted = [first] if first else []
         return kept_suite(name["task"], self.cases, [run], counted=counted, source=TOOL)
+
+    def _folder_name(self) -> str:
+        """Return the model's name as the folder has it, which the tool calls after the model."""
+        return self.path.resolve().parent.name.replace("__", "/")
 
     def _results(self, moment: str) -> _LmEvalResultsFile:
         beside = self.path.with_name(f"results_{moment}.json")

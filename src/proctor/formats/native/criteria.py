@@ -416,15 +416,22 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
     except PluginError as error:
         names = [parameter.name for parameter in registry.parameters(kind, spec.name)]
         strange = [key for key in spec.params if key not in names]
+        if strange and (meant := cls.meant_by(spec.params) if kind == "scorer" else ""):
+            written.error(_no_parameter(kind, spec, strange[0]), hint=meant, key=strange[0])
+            return None
         for key in strange:
-            message = f"the {kind} {spec.name!r} has no parameter {key!r}"
-            written.error(message, hint=suggest(key, names), key=key)
+            hint = suggest(key, names)
+            written.error(_no_parameter(kind, spec, key), hint=hint, key=key)
         # The registry words all of pydantic's errors as one; here each has its own place.
         if isinstance(error.__context__, ValidationError):
             written.add_errors(error.__context__, cls)
         elif not strange:
             written.error(str(error))
     return None
+
+
+def _no_parameter(kind: str, spec: Spec, key: str) -> str:
+    return f"the {kind} {spec.name!r} has no parameter {key!r}"
 
 
 def _full_marks(scorer: Scorer) -> float | None:

@@ -14,7 +14,7 @@ from proctor.io import json_bytes
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
 from proctor.io.text_files import CHINESE, WINDOWS, Document, parse_json, table_encoding
-from proctor.io.validation import describe
+from proctor.io.validation import describe, number_with_comma
 from proctor.suggestions import closest, did_you_mean
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _FIRST_COLUMNS = ("id", "ask", "reference", "references", "context", "criteria",
 _TEXTS = frozenset({"id", "ask", "ask_file", "system", "cluster", "source"})
 """What is a text in every suite, whatever it begins with."""
 _MAYBE_JSON = frozenset({"context"})
+_NUMBERS = frozenset({"weight", "full_score", "null_score", "min_points", "max_points", "out_of"})
+"""What is a number in every suite; spreadsheets of some countries write it with a comma."""
 _STRUCTURED = CaseKeys.model_fields.keys() - _TEXTS - _MAYBE_JSON
 
 
@@ -179,6 +181,10 @@ def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Js
         return cell
     if column in _MAYBE_JSON:
         return _maybe_list(cell)
+    if column in _NUMBERS and (value := number_with_comma(cell)) is not None:
+        message = f"the column {column!r} has numbers with a decimal comma; they are read as such"
+        findings.warn_once(document.problem((column,), message, severity="warning"))
+        return value
     if column not in _STRUCTURED or not cell.lstrip().startswith(("[", "{")):
         return cell
     try:

@@ -54,6 +54,10 @@ _ANNOTATIONS = frozenset(
 """Keywords that the validator has no function for."""
 _MISSPELT = 0.8
 """How like a keyword a key is that was probably meant as one."""
+_PLAIN_WORD = re.compile(
+    r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)[A-Za-z_][\w ./-]*", re.IGNORECASE
+)
+"""What needs no quotes in YAML."""
 _HOST = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 _OFFSET = re.compile(r"[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)\Z")
 _DURATION = re.compile(
@@ -87,6 +91,28 @@ def schema_problems(schema: Mapping[str, Json]) -> Iterator[str]:
         yield "the schema is nested too deep"
     else:
         yield from _unknown_keywords(schema, {*kind.VALIDATORS, *_ANNOTATIONS})
+
+
+def is_schema_like(params: Mapping[str, Json]) -> bool:
+    """Tell whether keys look like those of a schema: all of them are keywords."""
+    kind = _validator_class({})
+    return bool(params) and params.keys() <= {*kind.VALIDATORS, *_ANNOTATIONS}
+
+
+def flow_text(value: Json, most: int = 120) -> str:
+    """Write a value as people write it on one line of YAML; what is long is cut."""
+    text = _flow(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _flow(value: Json) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(part)}" for key, part in value.items()) + "}"
+    if is_list(value):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str) and _PLAIN_WORD.fullmatch(value):
+        return value
+    return json_bytes.dumps(value).decode()
 
 
 def _unknown_keywords(schema: Mapping[str, Json], keywords: Collection[str]) -> Iterator[str]:

@@ -8,7 +8,13 @@ from proctor.contracts.scorer import Probe, ScoreContext, Scorer, TextScorer
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
 from proctor.scorers.structured.json_answers import NotJson, json_in
-from proctor.scorers.structured.json_schemas import can_run_away, schema_errors, schema_problems
+from proctor.scorers.structured.json_schemas import (
+    can_run_away,
+    flow_text,
+    is_schema_like,
+    schema_errors,
+    schema_problems,
+)
 
 Kind = Literal["any", "object", "array", "string", "number", "boolean", "null"]
 
@@ -91,6 +97,16 @@ class FollowsSchema(Scorer):
 
     def problems(self) -> Iterable[str]:
         return () if self.schema is None else schema_problems(self.schema)
+
+    @classmethod
+    def meant_by(cls, params: Mapping[str, Json]) -> str:
+        """Say that the schema is a parameter, and not the parameters the schema."""
+        schema = {name: value for name, value in params.items() if name != "whole"}
+        if not is_schema_like(schema):
+            return ""
+        rest = {name: value for name, value in params.items() if name == "whole"}
+        written = flow_text({"schema": schema, **rest})
+        return f"the schema stands under 'schema': write 'json_schema: {written}'"
 
     def doubts(self, case: Case) -> Iterable[str]:
         if self.schema is None and not case.response_format:

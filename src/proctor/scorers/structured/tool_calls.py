@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
@@ -10,7 +10,12 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Tool, ToolCall
 from proctor.core.tool_calls import call_text, calls_of, same_value
 from proctor.scorers.structured.assignment import best_pairs
-from proctor.scorers.structured.json_schemas import can_run_away, schema_errors, schema_problems
+from proctor.scorers.structured.json_schemas import (
+    can_run_away,
+    flow_text,
+    schema_errors,
+    schema_problems,
+)
 from proctor.scorers.text.patterns import find_pattern, pattern_problem
 
 MOST_CALLS = 300
@@ -98,6 +103,18 @@ class ToolCalls(Scorer):
             yield from _wrong(wanted)
         if self.tolerance < 0:
             yield f"the tolerance is 0 or more, not {self.tolerance:g}"
+
+    @classmethod
+    def meant_by(cls, params: Mapping[str, Json]) -> str:
+        """Say that a single call is an entry of a list, too."""
+        call_fields = {one.name for one in fields(WantedCall)}
+        own = {one.name for one in fields(cls)} - call_fields
+        if "name" not in params or not params.keys() <= call_fields | own:
+            return ""
+        call = {name: value for name, value in params.items() if name in call_fields}
+        rest = {name: value for name, value in params.items() if name in own - {"calls"}}
+        written = flow_text({"calls": [call], **rest} if rest else [call])
+        return f"wanted calls are a list: write 'tool_calls: {written}'"
 
     def doubts(self, case: Case) -> Iterable[str]:
         names = {tool.name for tool in case.tools}
