@@ -57,6 +57,28 @@ def test_several_candidates_make_a_run_each() -> None:
         runs["cases-uper"]
 
 
+def test_prompts_are_compared_over_all_models() -> None:
+    models = [ScriptedModel({"brief": "yes", "asked": "no"}, name=name) for name in "ab"]
+    cases = [
+        {"id": f"q{n}", "vars": {"question": f"asked {n}"}, "reference": "yes"} for n in range(12)
+    ]
+    prompts = {"plain": "{{question}}", "strict": "Be brief. {{question}}"}
+    runs = proctor.evaluate(cases, models, prompts=prompts)
+    compared = proctor.compare(runs)
+    (verdict,) = compared.prompt_verdicts
+    assert (verdict.first, verdict.second, verdict.models) == ("plain", "strict", 2)
+    assert verdict.sentence.startswith("Over 2 models together, prompt strict is better than")
+    assert compared.to_json()["prompt_verdicts"][0]["counts"]["to_right"] == 24
+    assert verdict.sentence in str(compared)
+    assert verdict.sentence in str(runs)
+
+
+def test_a_missed_gate_is_stored_with_the_run(tmp_path: Path) -> None:
+    for gate, missed in (("rate >= 0.9", ["rate >= 0.9"]), ("rate >= 0.1", [])):
+        run = proctor.evaluate(CASES, upper, gate=gate)
+        assert proctor.Store().run(run.name).view.summary.gates_missed == missed
+
+
 def test_one_run_may_be_asked_for_as_all() -> None:
     (run,) = proctor.evaluate_all(CASES, right)
     assert run.rate == 1.0

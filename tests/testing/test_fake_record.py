@@ -133,6 +133,21 @@ def test_the_server_as_a_command(client: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("script", "status"),
+    [({"roles": {"judge": "yes"}}, 400), ({"replies": "plain"}, 200)],
+)
+def test_the_command_refuses_roles_that_its_script_lacks(
+    script: dict[str, Any], status: int, client: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    arguments = _parser().parse_args(["--script", str(tmp_path / "script.json")])
+    with _server(arguments) as server:
+        told, body, _ = client.post(server, client.user("x"), "/jugde/v1/chat/completions")
+    assert told == status
+    assert ("did you mean 'judge'?" in str(body)) == (status == 400)
+
+
+@pytest.mark.parametrize(
     ("script", "words"),
     [
         ('{"reply": {}}', "unknown key 'reply'"),

@@ -76,7 +76,8 @@ def test_roles_have_scripts_of_their_own(client: Any) -> None:
 
 
 def test_a_role_that_is_not_scripted_is_an_error_that_names_those_that_are(client: Any) -> None:
-    with FakeServer("candidate", roles={"judge": "judge", "sim": "user"}) as server:
+    roles = {"judge": "judge", "sim": "user"}
+    with FakeServer("candidate", roles=roles, any_role=False) as server:
         status, body, _ = client.post(server, client.user("x"), "/jugde/v1/chat/completions")
         other, told, _ = client.post(server, client.user("x"), "/b/v1/messages")
     assert (status, other) == (400, 400)
@@ -85,7 +86,7 @@ def test_a_role_that_is_not_scripted_is_an_error_that_names_those_that_are(clien
         " replies)"
     )
     assert "judge, sim" in told["error"]["message"]
-    with FakeServer("candidate") as server:
+    with FakeServer("candidate", roles=roles) as server:
         assert client.said(server, "x", "/any/v1/chat/completions") == "candidate"
 
 

@@ -12,9 +12,11 @@ from proctor.api.results import RunResult
 from proctor.api.several_runs import Runs
 from proctor.api.stores import StorePlace
 from proctor.api.tables import arrow_of, frame_of
+from proctor.core.grid import PromptVerdict
 from proctor.core.suite import Json
 from proctor.engine.compare import comparing as engine
 from proctor.engine.compare.as_json import compared_object
+from proctor.engine.compare.prompts import prompt_verdicts
 from proctor.engine.compare.results import CasePair, Compared, Contrast
 from proctor.engine.compare.verdict import GroupContrast
 from proctor.engine.compare.wording import sentence
@@ -30,6 +32,8 @@ class ComparedRuns:
     """Each two runs once, in the order in which they were named."""
     gates: tuple[Any, ...] = ()
     """What came of each gate."""
+    prompt_verdicts: tuple[PromptVerdict, ...] = ()
+    """Each two prompts over all models together, where the runs are a matrix of both."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -99,7 +103,9 @@ class ComparedRuns:
 
     def to_json(self) -> dict[str, Json]:
         """Return the object that ``proctor compare --json`` prints."""
-        return compared_object(self.compared)
+        prompts = [verdict.to_json() for verdict in self.prompt_verdicts]
+        more: dict[str, Json] = {"prompt_verdicts": prompts} if prompts else {}
+        return {**compared_object(self.compared), **more}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return a mapping for each case of each pair."""
@@ -117,6 +123,7 @@ class ComparedRuns:
         lines = [f"warning: {warning}" for warning in self.warnings]
         for pair in self.pairs:
             lines += [pair.sentence, *pair.lines()]
+        lines += [verdict.sentence for verdict in self.prompt_verdicts]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -233,10 +240,11 @@ def compare(  # noqa: PLR0913 - the options of the command
             for contrast in compared.contrasts
         )
         results = tuple(engine.gate_results(settings.gates, compared))
+        verdicts = tuple(prompt_verdicts(opened, compared, settings))
     if force is None and compared.overruled:
         words = f"these runs are not alike: {'; '.join(compared.overruled)}"
         warnings.warn(words, UserWarning, stacklevel=3)
-    return ComparedRuns(compared=compared, pairs=pairs, gates=results)
+    return ComparedRuns(compared=compared, pairs=pairs, gates=results, prompt_verdicts=verdicts)
 
 
 def _common_store(

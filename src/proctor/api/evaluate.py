@@ -235,13 +235,13 @@ class EvaluationRequest:
         """Check the gates of a run, and compare it with an earlier one, where that is wanted."""
         gates, margin = self.options.gates, self.options.get("margin")
         if not self.options.against or self.options.stop is not None:
-            return Checked(gates=_gates(view, gates))
+            return Checked(gates=_gates(store, view, gates))
         from proctor.engine.compare.against import compare_against, taken_from_file
 
         reference = taken_from_file(store, self.options.against)
         share = None if margin is None else margin / 100
         earlier = compare_against(store, view, reference, gates=gates, margin=share)
-        return Checked(gates=_gates(view, gates, earlier), against=earlier)
+        return Checked(gates=_gates(store, view, gates, earlier), against=earlier)
 
     @property
     def _is_as_on_file(self) -> bool:
@@ -341,15 +341,17 @@ def _with_earlier(settings: RunSettings, store: "OpenStore") -> RunSettings:
 
 
 def _gates(
-    view: RunView, gates: Sequence[str], earlier: "Against | None" = None
+    store: "OpenStore", view: RunView, gates: Sequence[str], earlier: "Against | None" = None
 ) -> "tuple[GateResult, ...]":
+    """Check the gates of a run, and store what came of them for whoever pins a baseline."""
     if not gates:
         return ()
-    from proctor.engine.run.gates import gate_results
+    from proctor.engine.run.gates import gate_results, note_gates
 
-    if earlier is None:
-        return tuple(gate_results(gates, view.summary))
-    return tuple(gate_results(gates, view.summary, earlier.gate_names, earlier.refused))
+    compared = () if earlier is None else (earlier.gate_names, earlier.refused)
+    results = gate_results(gates, view.summary, *compared)
+    note_gates(store, view.run.id, results)
+    return tuple(results)
 
 
 def _with_headers(who: Chosen, headers: Any) -> Chosen:

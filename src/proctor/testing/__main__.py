@@ -68,6 +68,7 @@ def _server(options: argparse.Namespace) -> FakeServer:
     return FakeServer(
         script,
         roles=roles,
+        any_role=not roles,
         rules=rules,
         seed=options.seed,
         latency=options.latency,

@@ -72,6 +72,9 @@ class FakeServer:
     _: KW_ONLY
     roles: Mapping[str, Script] = field(default_factory=dict)
     """Scripts for paths of their own: ``judge`` for ``/judge/v1``."""
+    any_role: bool = True
+    """Whether the path of a role without a script gets the plain replies, or an error that names
+    the roles; ``python -m proctor.testing`` refuses it where its script has roles."""
     rules: Sequence[Rule] = ()
     """The faults, tried in their order."""
     seed: int = 0
@@ -318,7 +321,7 @@ class FakeServer:
         fault = choose(self.rules, self.seed, request)
         if fault is not None and fault.kind not in USABLE:
             return fault, None
-        if call.role and self.roles and call.role not in self.roles:
+        if call.role and not (self.any_role or call.role in self.roles):
             return Fault("error", status=400, message=self._no_role(call.role)), None
         if refused := refused_field(body, self.refuses):
             return Fault("error", status=400, message=refusal_words(refused)), None

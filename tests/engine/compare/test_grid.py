@@ -47,6 +47,13 @@ def test_the_best_is_marked_where_the_comparison_supports_it(tmp_path: Path, sto
     assert run_grid(store, [good]).note == ""
 
 
+def test_a_run_that_is_there_twice_does_not_stop_a_grid(tmp_path: Path, store: Store) -> None:
+    good, poor = view(tmp_path, store, "good", 28), view(tmp_path, store, "poor", 5)
+    grid = run_grid(store, [good, poor, good, poor])
+    assert (len(grid.runs), grid.prompt_verdicts) == (4, ())
+    assert run_grid(store, [good, poor], best=False).note == ""
+
+
 def test_calls_of_tools_are_shown_in_place_of_words(tmp_path: Path, store: Store) -> None:
     suite, answers = tmp_path / "suite.yaml", tmp_path / "answers.jsonl"
     suite.write_text("tools: [look]\ncases: [{id: a, ask: b, criteria: {tool_calls: [look]}}]\n")

@@ -1,9 +1,11 @@
 """The grid page: runs across from the oldest on, cases down, a page at a time."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from proctor.core.grid import PromptVerdict
 from proctor.errors import UsageError
 from proctor.web.pages import grid as grid_page
 from proctor.web.pages.grid import show_grid
@@ -29,3 +31,16 @@ def test_cases_have_the_values_and_answers_of_all_runs(
 def test_a_grid_is_of_two_to_eight_runs(asked: Any, count: int) -> None:
     with pytest.raises(UsageError, match=f"not {count}"):
         show_grid(asked("/grid", "&".join(f"run=r{number}" for number in range(count))))
+
+
+def test_verdicts_on_prompts_are_told(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = PromptVerdict(first="a", second="b", models=2, sentence="Over 2 models together, …")
+    whole = grid_page.run_grid
+    monkeypatch.setattr(grid_page, "stamp", lambda runs: None)  # nothing of a page before is shown
+    monkeypatch.setattr(
+        grid_page,
+        "run_grid",
+        lambda store, views: replace(whole(store, views), prompt_verdicts=(verdict,)),
+    )
+    page = show_grid(asked("/grid", "run=new&run=old"))
+    assert page.data.prompt_verdicts == ["Over 2 models together, …"]

@@ -28,7 +28,7 @@ def run_grid(store: Store, views: Sequence[RunView], *, best: bool = True) -> Ru
 
 def prompt_verdicts(store: Store, views: Sequence[RunView]) -> tuple[PromptVerdict, ...]:
     """Compare each two prompts over all models together, where runs form a matrix of both."""
-    if len(views) < 2 * FEWEST_MODELS:
+    if len(views) < 2 * FEWEST_MODELS or len({view.run.id for view in views}) < len(views):
         return ()
     contrasts = prompt_contrasts(store, sides_of_views(views))
     return tuple(contrast.shown() for contrast in contrasts)

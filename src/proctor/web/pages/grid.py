@@ -55,6 +55,9 @@ class GridPage(ResponseModel):
 
     runs: list[GridColumn]
     note: str
+    prompt_verdicts: list[str] = Field(
+        description="each two prompts over all models together, where runs are a matrix of both"
+    )
     cases: list[GridCase]
     next: int | None = Field(description="the value of `after` for the next page")
     compare: str = Field(description="the comparison of these runs, where there are at most four")
@@ -97,6 +100,7 @@ def show_grid(request: Request) -> Page[GridPage]:
             for run in grid.runs
         ],
         note=grid.note,
+        prompt_verdicts=[verdict.sentence for verdict in grid.prompt_verdicts],
         cases=[
             GridCase(
                 id=case_id,
