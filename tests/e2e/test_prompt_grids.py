@@ -84,3 +84,22 @@ def test_two_addresses_of_one_host_have_names_and_columns(cli: Any) -> None:
     assert head.split() == ["Prompt", *(f"openai:m@{end}" for end in ends)]
     listed = json.loads(cli("list", "runs", "--json").stdout)["runs"]
     assert len({run["name"] for run in listed}) == 4
+
+
+def test_what_holds_for_several_runs_is_warned_of_once(cli: Any, models: list[str]) -> None:
+    judge = ("--judge", models[1])
+    for command in ("plan", "run"):
+        done = cli(command, "suite.yaml", *models, *judge)
+        assert done.stderr.count("a --judge is named, and nothing asks it") == 1
+
+
+def test_a_plan_tells_settings_of_one_model_apart(cli: Any, models: list[str]) -> None:
+    name, _, url = models[1].partition("@")
+    rows = "".join(f"  - {{model: '{name}', url: '{url}', temperature: {n}}}\n" for n in (0, 1))
+    cli.write("exam.yaml", f"suite: suite.yaml\nprompts: plain\nmodels:\n{rows}")
+    told = [one["candidate"] for one in cli.json("plan", "exam.yaml")["plans"]]
+    assert told == [f"{models[1]},temperature={heat}+plain" for heat in (0, 1)]
+    runs = cli.json("run", "exam.yaml")["runs"]
+    assert [run["run"]["name"] for run in runs] == [
+        f"quiz-{name}+plain,temperature={heat}" for heat in (0, 1)
+    ]

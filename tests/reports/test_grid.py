@@ -14,6 +14,7 @@ from proctor.reports.grid import (
     html_grid,
     markdown_grid,
     names_of,
+    verdict_lines,
 )
 
 
@@ -63,6 +64,23 @@ def test_verdicts_on_prompts_are_in_every_form_but_csv() -> None:
     (told,) = grid_object(grid)["prompt_verdicts"]
     assert told == {"first": "p", "second": None, "models": 2, "sentence": words, "p": 0.01}
     assert grid_object(GRID)["prompt_verdicts"] == []
+
+
+def test_of_many_pairs_of_prompts_the_certain_ones_are_told_first() -> None:
+    verdicts = [
+        PromptVerdict(
+            first="p",
+            second=f"q{number}",
+            models=2,
+            sentence=f"sentence {number}",
+            numbers={"verdict": "better" if number == 11 else "unclear"},
+        )
+        for number in range(12)
+    ]
+    lines = verdict_lines(verdicts)
+    assert lines[:2] == ["sentence 11", "sentence 0"]
+    assert (len(lines), lines[-1]) == (11, "… and 2 more pairs of prompts (--json has them all)")
+    assert verdict_lines(verdicts[:10]) == [f"sentence {number}" for number in range(10)]
 
 
 def test_without_prompts_there_is_one_column() -> None:

@@ -1,5 +1,6 @@
 """``proctor plan``: show what a run would do."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ from proctor.cli.options import (
 if TYPE_CHECKING:
     from proctor.engine.plan.dry_run import Plan
     from proctor.engine.run.settings import RunSettings
+    from proctor.errors import Problem
 
 
 @click.command(cls=GroupedHelp)
@@ -48,8 +50,8 @@ def plan(**options: Any) -> int:
     except StoreError:
         store = None
     plans = [
-        (_prompted_name(_candidate(settings), run_plan), run_plan)
-        for settings in several
+        (_prompted_name(name, run_plan), run_plan)
+        for name, settings in zip(_candidates(several), several, strict=True)
         for run_plan in plan_all(settings, store)
     ]
     if store is not None:
@@ -59,13 +61,26 @@ def plan(**options: Any) -> int:
         print_json(shown[0] if len(shown) == 1 else {"plans": shown})
         return 2 if any(run_plan.problems for _, run_plan in plans) else 0
     codes = []
+    told: set[Problem] = set()
     for number, (candidate, run_plan) in enumerate(plans):
         if number:
             click.echo()
-        codes.append(_say(candidate, run_plan))
+        codes.append(_say(candidate, run_plan, told))
     if len(plans) > 1 and not any(codes):
         _say_sum([run_plan for _, run_plan in plans])
     return max(codes)
+
+
+def _candidates(several: "Sequence[RunSettings]") -> list[str]:
+    """Return candidates as the user named them, with what tells apart those of one name."""
+    from proctor.core.names import distinctions
+
+    names = [_candidate(settings) for settings in several]
+    added = distinctions([settings.candidate for settings in several])
+    return [
+        f"{name}{more}" if names.count(name) > 1 else name
+        for name, more in zip(names, added, strict=True)
+    ]
 
 
 def _candidate(settings: "RunSettings") -> str:
@@ -101,10 +116,12 @@ def _object(candidate: str, run_plan: "Plan") -> dict[str, Any]:
     }
 
 
-def _say(candidate: str, run_plan: "Plan") -> int:
+def _say(candidate: str, run_plan: "Plan", told: "set[Problem]") -> int:
+    """Print a plan, with the warnings that no plan before it had."""
     from proctor.cli.output import say_problems
 
-    say_problems((*run_plan.problems, *run_plan.warnings))
+    say_problems((*run_plan.problems, *(one for one in run_plan.warnings if one not in told)))
+    told.update(run_plan.warnings)
     if run_plan.problems:
         many = f"{len(run_plan.problems)} problem{'s' if len(run_plan.problems) > 1 else ''}"
         click.echo(f"{candidate}: {many}; nothing would be run", err=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from proctor.engine.run.evaluate import Outcome
     from proctor.engine.run.gates import GateResult
     from proctor.engine.run.settings import RunSettings
-    from proctor.errors import ProctorError
+    from proctor.errors import Problem, ProctorError
     from proctor.store.store import Store
 
 _FILE: Any = click.Path(path_type=Path, dir_okay=False)
@@ -236,9 +236,11 @@ def examine(
     except KeyboardInterrupt:
         say_stopped()
         return None
+    told: set[Problem] = set()
     for outcome in outcomes:
-        if not quiet:
-            say_problems(outcome.warnings, most=3)
+        if not quiet:  # what holds for several runs is said once
+            say_problems([one for one in outcome.warnings if one not in told], most=3)
+            told.update(outcome.warnings)
         if outcome.stopped:
             click.echo(f"stopped: {outcome.stopped}", err=True)
     return outcomes

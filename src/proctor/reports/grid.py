@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from proctor.core.grid import GridEntry, GridRow, GridRun, RunGrid
+from proctor.core.grid import GridEntry, GridRow, GridRun, PromptVerdict, RunGrid
 from proctor.core.suite import Json
 from proctor.reports.reasons import one_line
 from proctor.reports.tabular import csv_text, escaped, md_table, printed
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _UNKNOWN = "–"
+MOST_VERDICTS = 10
+"""How many pairs of prompts a text says something about."""
 SHOWN = 60
 """How many characters of an output a table shows."""
 _STYLE = (
@@ -32,8 +34,20 @@ def grid_table(grid: RunGrid, *, width: int | None = None, color: bool = False) 
     parts: list[RenderableType] = [_table(header, rows)]
     if grid.note:
         parts += ["", f"* {grid.note}" if grid.best else grid.note]
-    parts += [one_line(verdict.sentence) for verdict in grid.prompt_verdicts]
+    parts += verdict_lines(grid.prompt_verdicts)
     return printed(parts, width=width, color=color)
+
+
+def verdict_lines(verdicts: Sequence[PromptVerdict], most: int = MOST_VERDICTS) -> list[str]:
+    """Return what can be said of prompts, what is certain first where there are many."""
+    shown = list(verdicts)
+    if len(shown) > most:
+        open_verdicts = ("unclear", "nothing", "refused")
+        shown.sort(key=lambda one: one.numbers.get("verdict") in open_verdicts)
+    lines = [one_line(verdict.sentence) for verdict in shown[:most]]
+    if (more := len(shown) - most) > 0:
+        lines.append(f"… and {more} more pairs of prompts (--json has them all)")
+    return lines
 
 
 def rate_rows(grid: RunGrid) -> tuple[list[str], list[list[str]]]:
@@ -126,8 +140,8 @@ def markdown_rates(grid: RunGrid) -> Iterator[str]:
     yield from _markdown(header, summary)
     if grid.note:
         yield from ("", escaped(f"* {grid.note}" if grid.best else grid.note))
-    for verdict in grid.prompt_verdicts:
-        yield from ("", escaped(one_line(verdict.sentence)))
+    for line in verdict_lines(grid.prompt_verdicts):
+        yield from ("", escaped(line))
 
 
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

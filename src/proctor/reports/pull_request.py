@@ -8,7 +8,7 @@ from itertools import islice
 from proctor.contracts.report import RunView
 from proctor.core.grid import RunGrid
 from proctor.core.suite import Json
-from proctor.reports.grid import rate_rows
+from proctor.reports.grid import rate_rows, verdict_lines
 from proctor.reports.reasons import full_marks, one_line, reasons, shortfall
 from proctor.reports.tabular import md_table, notes_of
 
@@ -107,8 +107,8 @@ def _grid_lines(grid: RunGrid) -> Iterator[str]:
     )
     if grid.note:
         yield from ("", prose(f"* {grid.note}" if grid.best else grid.note))
-    for verdict in grid.prompt_verdicts:
-        yield from ("", f"**{prose(verdict.sentence)}**")
+    for line in verdict_lines(grid.prompt_verdicts):
+        yield from ("", f"**{prose(line)}**")
 
 
 def _cells(run: SummarizedRun) -> tuple[str, ...]:
