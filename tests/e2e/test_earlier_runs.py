@@ -134,7 +134,7 @@ def test_a_run_that_missed_its_gates_is_no_baseline_unless_it_is_forced(sums: An
     assert "gate missed: rate >= 0.9" in worse.stderr
     before = sums.json("baseline")["baselines"][0]["run"]
     refused = sums("baseline", "@last", code=2).stderr
-    assert "missed its gates rate >= 0.9; against.to_wrong == 0 (fix: pin a run" in refused
+    assert "missed its gates: rate >= 0.9; against.to_wrong == 0 (fix: pin a run" in refused
     assert sums.json("baseline")["baselines"][0]["run"] == before
     forced = sums("baseline", "@last", "--force")
     assert "warning: the run" in forced.stderr

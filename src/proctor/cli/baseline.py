@@ -69,7 +69,9 @@ def _pin(store: "Store", reference: str, *, force: bool) -> None:
     view = view_of(store, reference)
     run = view.run
     if missed := view.summary.gates_missed:
-        words = f"the run {run.name!r} missed its gate{'s' * (len(missed) > 1)} {'; '.join(missed)}"
+        words = (
+            f"the run {run.name!r} missed its gate{'s' * (len(missed) > 1)}: {'; '.join(missed)}"
+        )
         if not force:
             raise UsageError(
                 f"{words} (fix: pin a run that holds them; or --force, to pin this one all the"
