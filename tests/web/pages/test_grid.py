@@ -40,7 +40,7 @@ def test_verdicts_on_prompts_are_told(asked: Any, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         grid_page,
         "run_grid",
-        lambda store, views: replace(whole(store, views), prompt_verdicts=(verdict,)),
+        lambda store, views, **more: replace(whole(store, views), prompt_verdicts=(verdict,)),
     )
     page = show_grid(asked("/grid", "run=new&run=old"))
     assert page.data.prompt_verdicts == ["Over 2 models together, …"]

@@ -9,6 +9,7 @@ from proctor.core.tool_calls import answer_text
 from proctor.engine.compare.comparing import MOST_RUNS, compare, sides_of_views
 from proctor.engine.compare.prompts import FEWEST_MODELS, prompt_contrasts
 from proctor.engine.compare.results import Compared
+from proctor.engine.compare.wording import Language
 from proctor.errors import ProctorError
 from proctor.store.store import Store
 
@@ -16,22 +17,27 @@ MOST_ROWS = 50_000
 """Of how many cases the outputs of all runs are held at once."""
 
 
-def run_grid(store: Store, views: Sequence[RunView], *, best: bool = True) -> RunGrid:
+def run_grid(
+    store: Store, views: Sequence[RunView], *, best: bool = True, language: Language = "en"
+) -> RunGrid:
     """Lay out runs by prompt and model, and mark the best one if the comparison supports it.
 
     Without ``best`` only prompts are compared, where runs form a matrix of prompts and models.
     """
     runs = grid_runs([(view.run, view.summary.totals) for view in views])
     top, note = _best(store, runs) if best else ("", "")
-    return RunGrid(runs=runs, best=top, note=note, prompt_verdicts=prompt_verdicts(store, views))
+    verdicts = _prompt_verdicts(store, views, language)
+    return RunGrid(runs=runs, best=top, note=note, prompt_verdicts=verdicts)
 
 
-def prompt_verdicts(store: Store, views: Sequence[RunView]) -> tuple[PromptVerdict, ...]:
+def _prompt_verdicts(
+    store: Store, views: Sequence[RunView], language: Language
+) -> tuple[PromptVerdict, ...]:
     """Compare each two prompts over all models together, where runs form a matrix of both."""
     if len(views) < 2 * FEWEST_MODELS or len({view.run.id for view in views}) < len(views):
         return ()
     contrasts = prompt_contrasts(store, sides_of_views(views))
-    return tuple(contrast.shown() for contrast in contrasts)
+    return tuple(contrast.shown(language) for contrast in contrasts)
 
 
 def _best(store: Store, runs: Sequence[GridRun]) -> tuple[str, str]:

@@ -1,19 +1,23 @@
 """The grid page: cases down, runs across, each answer with its value."""
 
+from typing import cast
+
 from pydantic import Field
 from starlette.requests import Request
 
 from proctor.core.grid import RunGrid
 from proctor.engine.compare.grid import run_grid
+from proctor.engine.compare.wording import Language
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.web import addresses
 from proctor.web.addresses import whole_number
-from proctor.web.api.endpoint import Endpoint, Operation, several, text, whole
+from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
 from proctor.web.api.response import Interval, Page, ResponseModel
 from proctor.web.lookup import or_missing
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
 from proctor.web.store_pool import opened, stamp, store_pool_of
+from proctor.web.wording import LANGUAGES, language_of
 
 MOST_RUNS = 8
 ROWS = 50
@@ -74,12 +78,13 @@ def show_grid(request: Request) -> Page[GridPage]:
         views.sort(key=lambda view: view.run.started)
         ids = [view.run.id for view in views]
         key = stamp([view.run for view in views])
+        language = cast("Language", language_of(request))
 
         def compute() -> RunGrid:
-            return run_grid(store, views)
+            return run_grid(store, views, language=language)
 
         cache = store_pool_of(request).page_cache
-        grid = compute() if key is None else cache.of(("grid", key), compute)
+        grid = compute() if key is None else cache.of(("grid", key, language), compute)
         rows = list(store.results.iter_rows(ids[0], after=after, limit=ROWS + 1))
         case_ids = [row.case_id for row in rows[:ROWS]]
         texts = listed_texts(store, ids, case_ids)
@@ -151,6 +156,7 @@ routes = [
                 _RUNS,
                 whole("after", "after which position", -1),
                 text("text", f"`{DIFFERENCES}`: on the page, mark the words that differ"),
+                choice("lang", "the language of `prompt_verdicts`", list(LANGUAGES)),
             ],
         ),
     ),
