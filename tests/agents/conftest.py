@@ -14,6 +14,7 @@ from proctor import registry
 from proctor.contracts.agent import Agent, Workspace
 from proctor.core.rounds import Round
 from proctor.core.suite import Case, Spec
+from waiting import PATIENCE
 
 Talk = Callable[..., list[Round]]
 
@@ -78,7 +79,7 @@ def nothing_left_running(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PROCTOR_TEST_OF_AGENTS", mark)
     yield
     # What was killed may take a moment to be gone.
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE
     while (left := carrying(mark)) and time.monotonic() < until:
         time.sleep(0.05)
     assert left == set(), [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in left]

@@ -198,7 +198,7 @@ def test_other_faults(proctor: str, tmp_path: Path, body: str, cause: str, statu
     program.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{body}\n", "utf-8")
     program.chmod(0o755)
     with ScriptedModel(()) as model:
-        run(proctor, tmp_path, "claude-code", str(program), model, "--agent-option", "timeout=3")
+        run(proctor, tmp_path, "claude-code", str(program), model, "--agent-option", "timeout=8")
     failed = attempt_of(proctor, tmp_path)
     assert (failed["cause"], failed["status"]) == (cause, status)
 

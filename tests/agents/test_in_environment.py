@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,13 +92,15 @@ def test_cheating_fails_and_is_named(run: Callable[..., Any], kind: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_a_command_works_inside_and_may_take_too_long(run: Callable[..., Any]) -> None:
-    before = {name for name in os.listdir("/tmp") if name.startswith("proctor-environment-")}
+def test_a_command_works_inside_and_may_take_too_long(tmp_path: Path) -> None:
+    (place := tmp_path / "places").mkdir()
     agent = "exec:bash -c 'echo hello >hello.txt; sleep 60'"
-    found = run(TASKS / "greeting", agent, "--agent-option", "timeout=2")
-    assert found["cases"][0]["value"] == 1.0
-    after = {name for name in os.listdir("/tmp") if name.startswith("proctor-environment-")}
-    assert after <= before
+    argv = [sys.executable, "-m", "proctor", "run", str(TASKS / "greeting"), "--agent", agent]
+    argv += ["--agent-option", "timeout=6", "--cases", "--json"]
+    env = {**os.environ, "TMPDIR": str(place)}
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["cases"][0]["value"] == 1.0, done.stderr
+    assert os.listdir(place) == []
 
 
 def test_tasks_without_a_solution_are_told_before_anything_runs(

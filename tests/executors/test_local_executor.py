@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.executors.local import LocalExecutor, jobs
 from proctor.io.concurrency import run_sync
+from waiting import until
 
 HERE = Path(__file__).resolve().parent
 STRANGE = Spec(name="strange_scorers:Strange")
@@ -214,7 +214,7 @@ def test_jobs_have_about_the_same_size(sizes: list[int], expected: list[int]) ->
 
 PARENT = """
 import asyncio, sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from test_local_executor import LocalExecutor, STRANGE, task_of
 
 async def main():
@@ -237,17 +237,16 @@ asyncio.run(main())
 @pytest.mark.slow
 def test_a_killed_parent_leaves_no_worker() -> None:
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT.format(tests=str(HERE))], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", PARENT.format(tests=[str(HERE), str(HERE.parent)])],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     with parent:
         assert parent.stdout is not None
         workers = [int(word) for word in parent.stdout.readline().split()]
         assert len(workers) == 2
         parent.kill()
-    deadline = time.monotonic() + 20
-    while any(_alive(pid) for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert [pid for pid in workers if _alive(pid)] == []
+    until(lambda: not any(_alive(pid) for pid in workers))
 
 
 def _alive(pid: int) -> bool:

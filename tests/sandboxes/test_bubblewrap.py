@@ -15,6 +15,7 @@ from hostile.own_groups import own_groups
 from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.bubblewrap import Bubblewrap, droppable, find_bwrap, visible
+from waiting import until
 
 pytestmark = pytest.mark.sandbox
 
@@ -32,7 +33,7 @@ def run(code: str, **given: Any) -> Ran:
     ("limits", "code", "stopped"),
     [
         ({"wall": 0.5}, "import time; time.sleep(60)", "time"),
-        ({"cpu": 1.0}, "while True: pass", "cpu"),
+        ({"cpu": 1.0, "wall": 100}, "while True: pass", "cpu"),
         ({"memory": 64 * MIB}, "x = bytearray(200 * 2**20)", "memory"),
         ({"processes": 4}, "import os, time\nfor _ in range(8): os.fork()\ntime.sleep(9)",
          "processes"),
@@ -86,7 +87,7 @@ def test_a_warm_interpreter_holds_no_program_to_account_for_those_before_it() ->
 
     async def work() -> list[Ran | None]:
         sandbox = Bubblewrap()
-        program = Program(steps=(), files={"main.py": burn}, limits=Limits(wall=20, cpu=1.0))
+        program = Program(steps=(), files={"main.py": burn}, limits=Limits(wall=100, cpu=1.0))
         try:
             return [await sandbox.run_python(program) for _ in range(8)]
         finally:
@@ -370,9 +371,8 @@ def _mounts() -> list[str]:
 
 def _wait_for(text: bytes, *, there: bool) -> set[int]:
     """Wait until a sleeper with this in its command is there, or gone; return its users."""
-    import time
 
-    for _ in range(200):
+    def look() -> set[int]:
         users = set()
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
@@ -380,7 +380,6 @@ def _wait_for(text: bytes, *, there: bool) -> set[int]:
                     users.add(path.parent.stat().st_uid)
             except OSError:
                 continue
-        if bool(users) == there:
-            return users or {-1}
-        time.sleep(0.05)
-    return set()
+        return (users or {-1}) if bool(users) == there else set()
+
+    return until(look)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from hostile.own_groups import own_groups
 from proctor.core.program import MIB, Ran, Stopped
 from proctor.sandboxes import control_groups as groups
 from proctor.sandboxes.control_groups import ControlGroup, make_group
+from waiting import until
 
 needs_groups = pytest.mark.skipif(
     os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"
@@ -42,7 +42,7 @@ def test_a_group_holds_its_process_and_goes() -> None:
 def test_the_limit_on_processes_binds_the_superuser_and_is_named() -> None:
     group = make_group(4)
     assert group is not None
-    code = "import os\nfor _ in range(9):\n  if not os.fork(): import time; time.sleep(0.5)"
+    code = "import os\nfor _ in range(9):\n  if not os.fork(): import time; time.sleep(2)"
     done = subprocess.run(
         [sys.executable, "-c", code], preexec_fn=group.join, capture_output=True, check=False
     )
@@ -176,12 +176,8 @@ def test_whoever_has_the_doors_open_may_join() -> None:
         for door in doors:
             os.close(door)
         for folder in group.folders:
-            for _ in range(200):
-                if (folder / "cgroup.procs").read_text().split() == [str(process.pid)]:
-                    break
-                time.sleep(0.05)
-            else:
-                pytest.fail(f"it is not in {folder}")
+            joined, members = folder / "cgroup.procs", [str(process.pid)]
+            until(lambda file=joined, those=members: file.read_text().split() == those)
     finally:
         process.communicate(b"x")
         group.remove()

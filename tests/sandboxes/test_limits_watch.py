@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,7 @@ from proctor.sandboxes.limits_watch import (
     read_some,
     written,
 )
+from waiting import until
 
 
 def test_an_output_keeps_its_beginning_and_its_end() -> None:
@@ -155,10 +157,12 @@ def processes(text: str, number: int = 1) -> Iterator[list[str]]:
             process.wait()
 
 
-def test_a_process_that_waits_for_the_clock_is_idle_and_never_short() -> None:
+def test_a_process_that_waits_for_the_clock_is_idle_and_never_short(tmp_path: Path) -> None:
     told: list[bool] = []
-    with processes("import time; time.sleep(60)") as pids:
-        time.sleep(0.2)
+    begun = tmp_path / "begun"
+    with processes(f"import time; open({str(begun)!r}, 'w').close(); time.sleep(60)") as pids:
+        until(begun.exists)
+        until(lambda: ") S " in Path(f"/proc/{pids[0]}/stat").read_text())
         counted = ProcessorTime(lambda: pids, tell=told.append)
         counted.PERIOD = 0.05  # type: ignore[misc]
         counted.look()
@@ -243,9 +247,7 @@ def test_the_kernel_counts_who_waits_for_a_core() -> None:
 def test_a_session_has_the_processes_that_were_started_in_it() -> None:
     text = "import os, time; os.fork(); time.sleep(60)"
     with processes(text) as (pid,):
-        end = time.monotonic() + 20
-        while len(of_session(int(pid))) < 2 and time.monotonic() < end:
-            time.sleep(0.01)
+        until(lambda: len(of_session(int(pid))) >= 2)
         members = of_session(int(pid))
         assert pid in members
         assert len(members) == 2

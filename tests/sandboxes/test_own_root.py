@@ -119,7 +119,7 @@ def test_limits_hold() -> None:
         assert (await sh(environment, hungry)).stopped is Stopped.MEMORY
         slow = EnvironmentCommand(argv=("/bin/sleep", "60"), wall=0.5)
         assert (await environment.run(slow)).stopped is Stopped.TIME
-        left = await sh(environment, "(sleep 2; echo late >late) & echo done")
+        left = await sh(environment, "(sleep 30; echo late >late) & echo done")
         assert left.stdout == "done\n"
         await asyncio.sleep(0.1)
         assert await environment.read("/app/late") is None

@@ -33,7 +33,7 @@ def test_it_says_that_it_is_no_boundary() -> None:
         ("raise SystemExit(3)", {}, (3, False, None)),
         ("import os; os.kill(os.getpid(), 9)", {}, (-9, False, None)),
         ("import time; time.sleep(60)", {"wall": 1}, (None, False, "time")),
-        ("while True: pass", {"cpu": 1.0}, (None, False, "cpu")),
+        ("while True: pass", {"cpu": 1.0, "wall": 100}, (None, False, "cpu")),
         ("while True: print('x' * 1000)", {"output": 100_000}, (None, False, "output")),
         ("open('a', 'wb').write(b'x' * 10**7)", {"file_size": MIB}, (1, False, None)),
     ],

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -170,13 +169,11 @@ def test_an_interpreter_lost_with_its_program_is_replaced(depth: int) -> None:
         try:
             await sandbox.run_python(program("pass"))
             running = asyncio.ensure_future(
-                sandbox.run_python(program("import time; time.sleep(9)"))
+                sandbox.run_python(program("import time; time.sleep(60)"))
             )
             await asyncio.sleep(0.5)
             os.kill((await asyncio.to_thread(_inner_processes, sandbox))[depth], signal.SIGKILL)
-            begun = time.monotonic()
             lost = await running
-            assert time.monotonic() - begun < 8
             return lost, await sandbox.run_python(program("print(1)")), dict(sandbox._warm.broken)
         finally:
             await sandbox.close()

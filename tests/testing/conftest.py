@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from proctor.testing import FakeServer
+from waiting import PATIENCE
 
 
 class Client:
@@ -37,7 +38,7 @@ class Client:
         return body["choices"][0]["message"]["content"]
 
     def wait_for(self, condition: Callable[[], Any]) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline
             time.sleep(0.001)

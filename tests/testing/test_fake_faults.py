@@ -12,11 +12,14 @@ import pytest
 from proctor.errors import UsageError
 from proctor.testing import FakeServer, Fault, Rule
 from proctor.testing.faults import KINDS
+from waiting import PATIENCE
 
 
-def outcome(client: Any, server: FakeServer, text: str = "What is red?") -> str:
+def outcome(
+    client: Any, server: FakeServer, text: str = "What is red?", *, timeout: float = PATIENCE
+) -> str:
     """Say in a word how a plain client fares."""
-    with closing(client.connect(server, timeout=0.5)) as connection:
+    with closing(client.connect(server, timeout=timeout)) as connection:
         try:
             connection.request("POST", "/v1/chat/completions", json.dumps(client.user(text)))
             response = connection.getresponse()
@@ -65,7 +68,8 @@ def test_faults(
     rules = [Rule(fault=fault, tries=(1,))] if by_rule else []
     script = None if by_rule else {"": [fault, "What is red?"]}
     with FakeServer(script, rules=rules) as server:
-        assert outcome(client, server) == seen
+        timeout = 0.5 if seen == "timeout" else PATIENCE
+        assert outcome(client, server, timeout=timeout) == seen
         assert outcome(client, server) == "stop What is red?"
     first, second = server.calls
     assert (first.fault, first.status, first.finished) == (fault.kind, status, finished)

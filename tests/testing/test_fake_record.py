@@ -14,6 +14,7 @@ import pytest
 from proctor.errors import UsageError
 from proctor.testing import FakeServer, Fault, Rule
 from proctor.testing.__main__ import _parser, _server
+from waiting import PATIENCE
 
 
 def raw_ask(client: Any, server: FakeServer, text: str) -> socket.socket:
@@ -123,7 +124,7 @@ def test_the_server_as_a_command(client: Any, tmp_path: Path) -> None:
             client.post(server, client.user(str(n)), "/judge/v1/chat/completions") for n in range(9)
         ]
         process.terminate()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     assert set(seen) == {200, 429}
     assert {headers["retry-after"] for status, _, headers in judged if status == 429} == {"3"}
     assert {b["choices"][0]["message"]["content"] for s, b, _ in judged if s == 200} == {

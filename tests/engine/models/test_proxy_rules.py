@@ -70,7 +70,7 @@ async def raw(proxy: ModelProxy, text: str) -> str:
     writer.write(text.replace("PORT", str(proxy._port)).encode("latin-1"))
     await writer.drain()
     try:
-        return (await asyncio.wait_for(reader.readline(), 10)).decode("latin-1")
+        return (await asyncio.wait_for(reader.readline(), 60)).decode("latin-1")
     finally:
         writer.close()
 

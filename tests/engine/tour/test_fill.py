@@ -1,6 +1,5 @@
 """A store filled for the tour: something for every page, and nothing made twice."""
 
-import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from proctor.core.run import RunStatus
 from proctor.engine.tour.fill import LATENCIES, LIVE, Tour, in_progress
 from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
+from waiting import until
 
 FOLDER = Path(str(files("proctor.starter"))) / "tour"
 QUICK = dict.fromkeys(LATENCIES, (0.0, 0.0))
@@ -68,11 +68,8 @@ def test_a_second_tour_makes_nothing_again(place: str) -> None:
 def test_a_run_is_in_progress_until_the_end(tmp_path: Path) -> None:
     path = str(tmp_path / "live.db")
     with in_progress(path, FOLDER), Store.open(path) as store:
-        for _ in range(600):
-            runs = store.runs.named(f"{LIVE}-1")
-            if runs and store.attempts.count(runs[0].id):
-                break
-            time.sleep(0.05)
-        assert runs[0].status is RunStatus.RUNNING
+        (run,) = until(lambda: store.runs.named(f"{LIVE}-1"))
+        until(lambda: store.attempts.count(run.id))
+        assert store.runs.get(run.id).status is RunStatus.RUNNING
     with Store.open(path) as store:
         assert store.runs.named(f"{LIVE}-1")[0].status is not RunStatus.RUNNING

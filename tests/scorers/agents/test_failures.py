@@ -61,7 +61,7 @@ def score(
         (NoNewFailures(COMMAND), {"code_here.py": "one ="}, 0, "new failures"),
         (NoNewFailures(BY_STATUS), {"code_here.py": "one = 1"}, 1, "0 before and 0 after"),
         (NoNewFailures(BY_STATUS), {"code_here.py": "one = 2"}, 0, "0 before and 1 after"),
-        (NoNewFailures(COMMAND, timeout=3), {"code_here.py": "while True: pass"}, 0, "limit on"),
+        (NoNewFailures(COMMAND, timeout=8), {"code_here.py": "while True: pass"}, 0, "limit on"),
         (NoNewFailures("exit 3"), {}, None, "names no test"),
         (NoNewFailures("sleep 9", timeout=0.5), {}, None, "the tests before: they passed the limit"),
     ],
