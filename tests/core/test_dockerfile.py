@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.core.dockerfile import filled, instructions, last_workdir, unfollowed
+from proctor.core.dockerfile import base_images, filled, instructions, last_workdir, unfollowed
 
 TEXT = """# a comment
 FROM debian:12 AS base
@@ -55,3 +55,22 @@ def test_the_rest_can_be_followed() -> None:
 
 def test_variables_are_filled_in() -> None:
     assert filled("$A ${B} ${C:-c} $D", {"A": "1", "B": "2"}) == "1 2 c "
+
+
+@pytest.mark.parametrize(
+    ("text", "images"),
+    [
+        ("FROM debian:12\nRUN echo from=here", ["debian:12"]),
+        ("ARG V=3.13\nFROM python:${V}-slim AS base\nFROM base\n", ["python:3.13-slim"]),
+        ("FROM --platform=linux/amd64 a AS one\nFROM b\nCOPY --from=one /x /x\n", ["a", "b"]),
+        (
+            "FROM scratch\nCOPY --from=ghcr.io/astral-sh/uv:0.9 /uv /bin/\n",
+            ["ghcr.io/astral-sh/uv:0.9"],
+        ),
+        ("FROM a\nFROM b\nCOPY --from=0 /x /x\n", ["a", "b"]),
+        ("FROM a\nRUN --mount=type=bind,from=c,target=/c cp /c/x /\n", ["a", "c"]),
+        ("", []),
+    ],
+)
+def test_images_that_are_built_upon(text: str, images: list[str]) -> None:
+    assert list(base_images(text)) == images

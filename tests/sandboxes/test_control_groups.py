@@ -37,6 +37,21 @@ def test_a_group_holds_its_process_and_goes() -> None:
     assert own_groups() == []
 
 
+@pytest.mark.skipif(not groups.limits_processors(), reason="no group limits processors here")
+def test_a_group_limits_processor_time() -> None:
+    """Let a program use more processor time than its share, and look whether it had to wait."""
+    group = make_group(8, 64 * MIB, 0.05)
+    assert group is not None
+    code = "import time\nwhile time.process_time() < 0.3: pass"
+    subprocess.run([sys.executable, "-S", "-c", code], preexec_fn=group.join, check=True)
+    reports = [folder / "cpu.stat" for folder in group.folders]
+    text = next(path.read_text() for path in reports if path.exists())
+    counts = dict(line.split() for line in text.splitlines())
+    assert int(counts["nr_throttled"]) > 0
+    group.remove()
+    assert own_groups() == []
+
+
 @needs_groups
 @pytest.mark.slow
 def test_the_limit_on_processes_binds_the_superuser_and_is_named() -> None:

@@ -127,6 +127,16 @@ def test_limits_hold() -> None:
     with_root(work, memory=128 * MIB)
 
 
+@pytest.mark.sandbox
+@pytest.mark.parametrize(("cpus", "seen"), [(1.0, 1), (0.5, 1), (2.0, 2), (64.0, 64)])
+def test_a_task_sees_the_processors_that_it_is_allowed(cpus: float, seen: int) -> None:
+    async def work(environment: OwnRoot) -> None:
+        ran = await sh(environment, "nproc")
+        assert int(ran.stdout) == min(seen, len(os.sched_getaffinity(0)))
+
+    with_root(work, cpus=cpus)
+
+
 def test_users_have_their_names() -> None:
     async def work(environment: OwnRoot) -> None:
         assert (await sh(environment, "id -un; echo $HOME")).stdout == "ann\n/home/ann\n"

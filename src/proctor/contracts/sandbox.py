@@ -40,6 +40,10 @@ class Sandbox(ABC):
             cause="environment",
         )
 
+    def processors_kept_by(self) -> str:
+        """Return what keeps a task to its processors: ``quota``, ``affinity`` or ``nothing``."""
+        return "nothing"
+
     def problems(self) -> Iterable[str]:
         """Return what keeps this sandbox from working here, with how to mend it."""
         return ()

@@ -11,6 +11,7 @@ IGNORED = frozenset(
 )
 """What says how a container is started, or tells something about it."""
 FOLLOWED = frozenset(("ADD", "ARG", "COPY", "ENV", "RUN", "SHELL", "USER", "WORKDIR", "FROM"))
+_FROM_IMAGE = re.compile(r"(?:^|[\s,])(?:--)?from=([^\s,]+)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))")
 
 
@@ -65,6 +66,25 @@ def unfollowed(text: str) -> Iterator[tuple[int, str]]:
             yield step.line, f"{step.name} with a text of its own (<<)"
         elif step.name not in FOLLOWED | IGNORED:
             yield step.line, f"the instruction {step.name}"
+
+
+def base_images(text: str) -> Iterator[str]:
+    """Yield the images that a file builds upon or copies from, its own stages left out."""
+    variables: dict[str, str] = {}
+    stages: set[str] = {"scratch"}
+    for step in instructions(text):
+        if step.name == "ARG":
+            name, _, value = step.text.partition("=")
+            variables[name.strip()] = value.strip().strip("\"'")
+        elif step.name == "FROM":
+            words = [word for word in filled(step.text, variables).split() if word[:2] != "--"]
+            if words and words[0] not in stages:
+                yield words[0]
+            if len(words) == 3 and words[1].lower() == "as":
+                stages.add(words[2])
+        elif step.name in ("COPY", "ADD") or "--mount" in step.text:
+            named = (filled(name, variables) for name in _FROM_IMAGE.findall(step.text))
+            yield from (name for name in named if name not in stages and not name.isdigit())
 
 
 def last_workdir(text: str) -> str:

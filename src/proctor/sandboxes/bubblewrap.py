@@ -15,7 +15,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.program import AID, Limits, Program, Ran
 from proctor.io.child_processes import find_program, probe
 from proctor.io.search_paths import find_installed
-from proctor.sandboxes.control_groups import ControlGroup, lacking, make_group
+from proctor.sandboxes.control_groups import ControlGroup, lacking, limits_processors, make_group
 from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.prebuilt import Aids
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
@@ -213,6 +213,9 @@ class Bubblewrap(Sandbox):
             argv += ["--seccomp", str(sealed.add(code))]
         return argv
 
+    def processors_kept_by(self) -> str:
+        return "quota" if limits_processors() else "affinity"
+
     def problems(self) -> Iterable[str]:
         if sys.platform != "linux":
             yield "bubblewrap needs Linux (use --sandbox docker)"
@@ -230,6 +233,11 @@ class Bubblewrap(Sandbox):
                 f"{why}: memory and processes are counted 50 times a second, and what the kernel"
                 " holds for a program in Unix sockets, pipes and names of files is limited by its"
                 " open files and processes alone"
+            )
+        if not limits_processors():
+            yield (
+                "no control group limits processor time here: tasks see the processors that they"
+                " are allowed, and a program that asks for more of them gets them"
             )
         if self._stays_superuser:
             yield (

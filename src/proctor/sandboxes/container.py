@@ -15,8 +15,13 @@ from proctor.sandboxes.container_engine import (
     USER_PROCESSES,
     at_most,
     engine_environment,
+    engine_problems,
     find_engine,
+    image_id,
+    installed_engines,
+    mended,
     remove,
+    unlimited,
 )
 from proctor.sandboxes.supervisor_job import (
     LIMITS_WATCH,
@@ -78,7 +83,16 @@ class Container(Sandbox):
         if find_engine() is None:
             yield "neither docker nor podman is installed"
         elif failed := trial(self.image):
-            yield failed
+            broken = list(engine_problems())
+            # Where one of them works, the image is the problem.
+            yield "; ".join(broken) if len(broken) == len(installed_engines()) else failed
+
+    def processors_kept_by(self) -> str:
+        return "nothing" if unlimited() else "quota"
+
+    def lacks(self) -> Iterable[str]:
+        if why := unlimited():
+            yield f"{why} (tasks may use more than they are allowed; only single files are limited)"
 
     def brings(self) -> str:
         return f"image {self.image} {content_of(self.image)}".rstrip()
@@ -113,12 +127,10 @@ def trial(image: str) -> str:
     if done.code is None:
         return f"containers cannot be run: {done.error}"
     message = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return "" if done.code == 0 else f"the image {image} cannot be run: {message}"
+    return "" if done.code == 0 else f"the image {image} cannot be run: {mended(message)}"
 
 
 @cache
 def content_of(image: str) -> str:
     """Return the hash that the engine knows an image by, shortened; empty where it is not here."""
-    argv = [find_engine() or "docker", "image", "inspect", "--format", "{{.Id}}", image]
-    result = probe(argv, seconds=30, env=engine_environment())
-    return result.stdout.strip().removeprefix("sha256:")[:12] if result.code == 0 else ""
+    return image_id(image).removeprefix("sha256:")[:12]

@@ -9,6 +9,7 @@ import resource
 import secrets
 import shutil
 import tarfile
+import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ from typing import ClassVar
 
 from proctor.contracts.environment import Environment, EnvironmentCommand
 from proctor.core.cause import Cause
+from proctor.core.dockerfile import base_images
 from proctor.core.environment import LOGS, MIB, REWARDS, EnvironmentNeeds, unpacked_file
 from proctor.core.fingerprint import digest
 from proctor.core.program import Ran, Stopped
@@ -32,6 +34,8 @@ from proctor.sandboxes.container_engine import (
     at_most,
     engine_environment,
     find_engine,
+    image_id,
+    mended,
     remove,
 )
 from proctor.sandboxes.own_root import (
@@ -55,6 +59,8 @@ WHEELS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygmen
 """What pytest consists of: Python alone, which works in any image that has some."""
 INSIDE = "/proctor"
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib")
+_BUILDING: dict[str, threading.Lock] = {}
+"""Attempts at one task begin together, and one of them builds its image."""
 KEEP_ALIVE = ("/bin/sh", "-c", "exec cat >/dev/null")
 """It ends with its input, and so with this process, however that ends."""
 
@@ -93,7 +99,8 @@ class ContainerEnvironment(Environment):
             if self._process.returncode is not None:
                 assert self._process.stderr is not None
                 output = (await self._process.stderr.read()).decode("utf-8", "replace")
-                raise ModelError(f"the container cannot be started: {_last_line(output)}")
+                why = mended(_last_line(output))
+                raise ModelError(f"the container cannot be started: {why}")
             state = await self._engine("inspect", "--format", "{{.State.Running}}", self.name)
             if state.code == 0 and state.stdout.strip() == "true":
                 break
@@ -118,7 +125,7 @@ class ContainerEnvironment(Environment):
                 "/bin/sh",
             ),
             *("--security-opt", "no-new-privileges", "--memory", memory, "--memory-swap", memory),
-            *("--pids-limit", str(PROCESSES), "--workdir", "/"),
+            *("--cpus", f"{self._cpus():g}", "--pids-limit", str(PROCESSES), "--workdir", "/"),
             *("--ulimit", f"nofile={files}:{files}", "--ulimit", f"nproc={processes}:{processes}"),
             *("--ulimit", f"fsize={self.needs.disk}:{self.needs.disk}"),
             *("--volume", f"{self._home / 'doors'}:{INSIDE}/doors"),
@@ -129,6 +136,10 @@ class ContainerEnvironment(Environment):
         for name, value in self.needs.env.items():
             argv += ["--env", f"{name}={value}"]
         return argv
+
+    def _cpus(self) -> float:
+        """Return how many processors the task has; engines refuse more than there are."""
+        return min(self.needs.cpus, float(os.cpu_count() or 1))
 
     async def run(self, command: EnvironmentCommand) -> Ran:
         user = command.user or self.needs.user
@@ -322,16 +333,32 @@ def task_image(needs: EnvironmentNeeds, usual: str) -> str:
     """Return the image of a task, built where it has a Dockerfile, or raise a ModelError."""
     if needs.image or not needs.dockerfile:
         return needs.image or usual
-    return _built(needs.dockerfile, json.dumps(dict(needs.files), sort_keys=True),
-                  needs.build_timeout)  # fmt: skip
+    files = json.dumps(dict(needs.files), sort_keys=True)
+    bases = _base_ids(needs.dockerfile)
+    with _BUILDING.setdefault(_tag(needs.dockerfile, files, bases), threading.Lock()):
+        tag = _built(needs.dockerfile, files, bases, needs.build_timeout)
+        if "" in bases:  # building has fetched them
+            fetched = _tag(needs.dockerfile, files, _base_ids(needs.dockerfile))
+            probe([find_engine() or "podman", "tag", tag, fetched], env=engine_environment())
+    return tag
+
+
+def _base_ids(dockerfile: str) -> tuple[str, ...]:
+    """Return the hashes of the images that a task builds upon; an empty one is not here yet."""
+    return tuple(image_id(name) for name in base_images(dockerfile))
+
+
+def _tag(dockerfile: str, files: str, bases: tuple[str, ...]) -> str:
+    """Return the name of a task's image: another one where anything that goes into it differs."""
+    return f"localhost/proctor-task-{digest(dockerfile, files, bases)[:16]}"
 
 
 @cache
-def _built(dockerfile: str, files: str, seconds: float) -> str:
+def _built(dockerfile: str, files: str, bases: tuple[str, ...], seconds: float) -> str:
     """Build an image once for many attempts; the engine keeps it for later runs."""
     engine = find_engine() or "podman"
-    tag = f"localhost/proctor-task-{digest(dockerfile, files)[:16]}"
-    if probe([engine, "image", "inspect", tag], env=engine_environment()).code == 0:
+    tag = _tag(dockerfile, files, bases)
+    if image_id(tag):
         return tag
     context = Path(mkdtemp(prefix="proctor-build-"))
     try:

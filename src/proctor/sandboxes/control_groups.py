@@ -1,9 +1,10 @@
 """Control groups: limits that bind whoever the program runs as, where groups may be made."""
 
+import math
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,6 +17,7 @@ ROOT = Path("/sys/fs/cgroup")
 PATIENCE = 5.0
 """Seconds that the last processes of a group have to be gone."""
 _numbers = count()
+_TURNS = count()
 _LIMITS = (
     ("pids.max", "processes"), ("memory.max", "memory"), ("memory.swap.max", "swap"),
     ("memory.limit_in_bytes", "memory"), ("memory.memsw.limit_in_bytes", "memory"),
@@ -24,6 +26,9 @@ _LIMITS = (
 )  # fmt: skip
 _OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.kmem.tcp.limit_in_bytes")
 """Swap accounting is off on many machines; there the file is missing or cannot be written."""
+_QUOTAS = ("cpu.max", "cpu.cfs_quota_us")
+PERIOD = 100_000
+"""Microseconds over which the processor time of a group is counted."""
 _MEMORY_REPORTS = (("memory.oom_control", b"oom_kill "), ("memory.events", b"oom_kill "))
 _TASK_REPORTS = (("pids.events", b"max "),)
 
@@ -113,12 +118,22 @@ def _has(base: Path, file: str) -> bool:
     return present
 
 
-def make_group(processes: int, memory: int | None = None) -> ControlGroup | None:
-    """Make a group with limits on processes and memory; none where this machine does not let us."""
+def make_group(
+    processes: int, memory: int | None = None, cpus: float | None = None
+) -> ControlGroup | None:
+    """Make a group with limits on processes and memory; none where this machine does not let us.
+
+    Processor time is limited as well where that is wanted and can be.
+    """
     values = _values(processes, memory)
     folders: list[Path] = []
     name = f"proctor-{os.getpid()}-{next(_numbers)}"
+    if cpus is not None and (folder := _limited_processors(name, cpus)) is not None:
+        folders.append(folder)
     for base in _bases():
+        if base / name in folders:
+            _set_limits(base / name, values)
+            continue
         folder = base / name
         try:
             folder.mkdir()
@@ -128,6 +143,59 @@ def make_group(processes: int, memory: int | None = None) -> ControlGroup | None
             ControlGroup(tuple(folders)).remove()
             return None
     return ControlGroup(tuple(folders)) if folders else None
+
+
+def limits_processors() -> bool:
+    """Tell whether a group can limit processor time here."""
+    return os.geteuid() == 0 and _processors() is not None
+
+
+@cache
+def _processors() -> Path | None:
+    """Return where groups can be made that limit processor time; none where nowhere."""
+    for base in (ROOT / "cpu", ROOT / "cpu,cpuacct", *_bases()):
+        if os.access(base, os.W_OK) and any(_has(base, file) for file in _QUOTAS):
+            _sweep(base)
+            return base
+    return None
+
+
+def _limited_processors(name: str, cpus: float) -> Path | None:
+    base = _processors()
+    if base is None:
+        return None
+    folder = base / name
+    quota = max(1000, round(cpus * PERIOD))
+    try:
+        folder.mkdir()
+        if (folder / "cpu.max").exists():
+            (folder / "cpu.max").write_text(f"{quota} {PERIOD}")
+        else:
+            (folder / "cpu.cfs_period_us").write_text(str(PERIOD))
+            (folder / "cpu.cfs_quota_us").write_text(str(quota))
+    except OSError:
+        _removed(folder)
+        return None
+    return folder
+
+
+def on_processors(cpus: float, prepare: Callable[[], None]) -> Callable[[], None]:
+    """Return what a child does before it begins: it takes some of our processors, and no others.
+
+    A task sees so many; that it cannot use more of their time is up to the control group. Tasks
+    that run at the same time get different ones in turn.
+    """
+    ours = sorted(os.sched_getaffinity(0))
+    count = min(len(ours), max(1, math.ceil(cpus)))
+    first = next(_TURNS) * count % len(ours)
+    own = {ours[(first + number) % len(ours)] for number in range(count)}
+
+    def begin() -> None:
+        prepare()
+        with suppress(OSError):
+            os.sched_setaffinity(0, own)
+
+    return begin
 
 
 def _values(processes: int, memory: int | None) -> dict[str, str]:

@@ -26,7 +26,7 @@ from proctor.errors import ModelError
 from proctor.io import json_bytes
 from proctor.io.child_processes import probe
 from proctor.sandboxes import bubblewrap
-from proctor.sandboxes.control_groups import make_group
+from proctor.sandboxes.control_groups import make_group, on_processors
 from proctor.sandboxes.seccomp import filter_code
 from proctor.sandboxes.supervisor_job import (
     LIMITS_WATCH,
@@ -236,7 +236,7 @@ class OwnRoot(Environment):
         _, memory = group_bounds(limits)
         group = None
         if os.geteuid() == 0:
-            group = make_group(group_bounds(limits)[0], memory - limits.disk)
+            group = make_group(group_bounds(limits)[0], memory - limits.disk, self.needs.cpus)
         try:
             job = job_of(
                 program, self.needs.workdir, rlimits(program, address_space=False, processes=True)
@@ -256,7 +256,8 @@ class OwnRoot(Environment):
                     bubblewrap.inside(compiled(SUPERVISOR)),
                 ]  # fmt: skip
                 ran = await supervised(
-                    argv, job, wall=limits.wall, prepare=bubblewrap.preparation(group, None),
+                    argv, job, wall=limits.wall,
+                    prepare=on_processors(self.needs.cpus, bubblewrap.preparation(group, None)),
                     pass_fds=sealed.fds,
                 )  # fmt: skip
             return group.explain(ran) if group is not None else ran

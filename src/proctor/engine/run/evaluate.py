@@ -342,10 +342,10 @@ async def _carry_out(
     others = refused_for_others(store, run, ready.models.labels)
     done = with_refused(run, others, earlier, ready.models.refused)
     if (agent := ready.cast.agent) is not None:
-        from proctor.engine.run.resources import with_resources
+        from proctor.engine.run.resources import processors_by, with_resources
 
         where = ready.settings.sandbox.name if ready.needs_sandbox else None
-        done = with_resources(done, agent, ready.concurrency, where)
+        done = with_resources(done, agent, ready.concurrency, where, processors_by(suite, sandbox))
     if budget.overdrawn and not refused_calls.any:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from proctor.contracts.agent import Agent
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.environment import SETUP
 from proctor.core.run import RESOURCES, Run
-from proctor.core.suite import Json
+from proctor.core.suite import Json, Suite
 from proctor.io.concurrency import available_cores
 
 MIB = 1024 * 1024
@@ -14,8 +16,10 @@ _STEP = 256
 """Machines of one kind differ by a few MiB, which is no difference."""
 
 
-def with_resources(run: Run, agent: Agent, at_once: int, sandbox: str | None) -> Run:
-    """Note what the agent of a run had, and how many attempts shared it."""
+def with_resources(
+    run: Run, agent: Agent, at_once: int, sandbox: str | None, processors_by: str | None = None
+) -> Run:
+    """Note what the agent of a run had, how many attempts shared it, and what kept tasks to it."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB
     resources: dict[str, Json] = {
         "cores": available_cores(),
@@ -23,9 +27,16 @@ def with_resources(run: Run, agent: Agent, at_once: int, sandbox: str | None) ->
         "at_once": at_once,
         "timeout": agent.timeout,
         "sandbox": sandbox,
+        "cpus_by": processors_by,
     }
     noted = {name: value for name, value in resources.items() if value is not None}
     return replace(run, settings={**run.settings, RESOURCES: noted})
+
+
+def processors_by(suite: Suite, sandbox: Sandbox | None) -> str | None:
+    """Return what keeps the tasks of a suite to their processors; none where it has no tasks."""
+    has_tasks = any(SETUP in case.setup for case in suite.cases)
+    return sandbox.processors_kept_by() if sandbox is not None and has_tasks else None
 
 
 def resources_text(settings: Mapping[str, Json]) -> str:

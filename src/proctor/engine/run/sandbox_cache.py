@@ -54,6 +54,9 @@ class SharedSandbox(Sandbox):
     def environment(self, needs: EnvironmentNeeds) -> "Environment":
         return self.inner.environment(needs)
 
+    def processors_kept_by(self) -> str:
+        return self.inner.processors_kept_by()
+
     def problems(self) -> Iterable[str]:
         return self.inner.problems()
 
