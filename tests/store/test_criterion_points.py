@@ -49,3 +49,15 @@ def test_some_places_are_picked_all_over_a_run(store: Store) -> None:
     assert {place // 500 for place in some} == {0, 1, 2, 3}
     assert {place % 7 for place in some} == set(range(7))
     assert store.criterion_points.sample_places("none", 10) == []
+
+
+def test_scores_out_of_nothing_are_only_shown(store: Store) -> None:
+    store.results.put("r", [row(place) for place in range(3)])
+    scores = [Score(points=4.0), Score(points=2.0, out_of=5.0), Score.failed("no verdict")]
+    store.scores.put((f"k{n}", "judged", score) for n, score in enumerate(scores))
+    links = [
+        RunAttempt(position=n, index=0, attempt_key="x", score_keys={f"c{n}": f"k{n}"})
+        for n in range(3)
+    ]
+    store.attempts.link("r", links)
+    assert list(store.criterion_points.only_shown("r", range(3))) == [(0, "c0", 4.0)]

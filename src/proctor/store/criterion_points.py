@@ -71,6 +71,22 @@ class CriterionPoints:
                 panel = _panel(score.detail)
                 yield CriterionMark(position, number, score.points, full, panel)
 
+    def only_shown(self, run_id: str, places: Iterable[int]) -> Iterator[tuple[int, str, float]]:
+        """Yield place, criterion and points of scores that are out of nothing, such as ratings."""
+        home = self._homes.run(run_id)
+        for chunk in chunks(places):
+            if home is None:
+                marks = self._named_rows(run_id, chunk)
+            else:
+                marks = (
+                    (place, name, score)
+                    for place, _, name, score in home.marks(Positions.of(chunk))
+                    if score.status is ScoreStatus.SCORED
+                )
+            for place, name, score in marks:
+                if score.out_of is None and score.points is not None:
+                    yield place, name, score.points
+
     def panels(self, run_id: str, most: int) -> Iterator[tuple[int, int, float, tuple[float, ...]]]:
         """Yield place, attempt, full marks and single points of scores that count, of some cases.
 
@@ -102,6 +118,20 @@ class CriterionPoints:
             for position, number, name, score in home.marks(Positions.of(chunk)):
                 if score.status is ScoreStatus.SCORED and criterion in (None, name):
                     yield position, number, score
+
+    def _named_rows(self, run_id: str, places: Sequence[int]) -> Iterator[tuple[int, str, Score]]:
+        table = run_scores.c
+        query = (
+            select(table.position, table.criterion, scores.c.document)
+            .join(scores, scores.c.key == table.score_key)
+            .where(table.run_id == run_id, table.position.in_(places))
+            .where(scores.c.status == ScoreStatus.SCORED.value)
+        )
+        for position, criterion, document in self._database.fetch_all(query):
+            try:
+                yield position, criterion, score_from(decode(document))
+            except BROKEN:
+                continue
 
     def _scored_rows(
         self, run_id: str, places: Sequence[int], criterion: str | None

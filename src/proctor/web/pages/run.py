@@ -43,6 +43,7 @@ from proctor.web.pages.case_list import (
 )
 from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
+from proctor.web.pages.ratings import MeanRating, mean_ratings
 from proctor.web.pages.related import RelatedPage, related_pages
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened
@@ -215,6 +216,7 @@ class RunPage(RunNumbers):
     asked: RunAsked
     next: str | None = Field(description="the address of the next page")
     related: list[RelatedPage] = Field(description="pages that tell more of the run")
+    ratings: list[MeanRating] = Field(description="means of scores that are only shown")
 
 
 def run(request: Request) -> Page[RunPage]:
@@ -239,6 +241,7 @@ def run(request: Request) -> Page[RunPage]:
             counts = counts_of(request, store, everything).model_copy(update={"listed": 0})
         cases = rows_with_texts(store, stored_run, rows[:size])
         related = related_pages(store, stored_run)
+        ratings = mean_ratings(request, store, stored_run) if numbers["totals"] else []
         if stored_run.status.is_unfinished and numbers["totals"] is None:
             live = live_numbers(request, store, stored_run)
     more = len(rows) > size
@@ -255,6 +258,7 @@ def run(request: Request) -> Page[RunPage]:
         asked=case_list.filters(),
         next=case_list.next_page(rows[size - 1]) if more else None,
         related=related,
+        ratings=ratings,
     )
     only_page = {
         "sorts": {name: case_list.sorted_by(name) for name in SORTS},

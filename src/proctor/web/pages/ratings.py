@@ -1,0 +1,70 @@
+"""Means of scores that are only shown, such as ratings from 1 to 5, for the page of a run."""
+
+from collections import defaultdict
+from statistics import fmean
+
+from pydantic import Field
+from starlette.requests import Request
+
+from proctor.core.run import Run
+from proctor.stats.intervals import OPEN, bounded_interval
+from proctor.store.store import Store
+from proctor.web.api.response import Interval, ResponseModel
+from proctor.web.store_pool import stamp, store_pool_of
+
+TRIED = 40
+"""In how many cases a criterion that is only shown is looked for."""
+MOST = 5_000
+"""From how many cases a mean is made; more are sampled."""
+
+
+class MeanRating(ResponseModel):
+    """The mean of one criterion that is only shown."""
+
+    criterion: str
+    mean: float
+    interval: Interval | None = Field(description="95 %, by the spread over cases")
+    least: float
+    most: float
+    cases: int
+    sampled: bool = Field(description="whether the mean is of a sample of the cases")
+
+
+def mean_ratings(request: Request, store: Store, run: Run) -> list[MeanRating]:
+    """Return the means of what is only shown; none for a run in which everything counts."""
+
+    def compute() -> list[MeanRating]:
+        points = store.criterion_points
+        if not any(points.only_shown(run.id, points.sample_places(run.id, TRIED))):
+            return []
+        return _means(store, run.id)
+
+    key = stamp([run])
+    if key is None:
+        return compute()
+    return store_pool_of(request).page_cache.of(("ratings", key), compute)
+
+
+def _means(store: Store, run_id: str) -> list[MeanRating]:
+    places = store.criterion_points.sample_places(run_id, MOST)
+    rated: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for place, criterion, points in store.criterion_points.only_shown(run_id, places):
+        rated[criterion][place].append(points)
+    sampled = len(places) <= store.results.last_position(run_id)
+    return [_mean(name, cases, sampled=sampled) for name, cases in rated.items()]
+
+
+def _mean(criterion: str, cases: dict[int, list[float]], *, sampled: bool) -> MeanRating:
+    """Average over cases, of which each may have several attempts."""
+    means = [fmean(points) for points in cases.values()]
+    least, most = min(map(min, cases.values())), max(map(max, cases.values()))
+    interval = bounded_interval(means, [1.0] * len(means), OPEN)
+    return MeanRating(
+        criterion=criterion,
+        mean=fmean(means),
+        interval=interval,
+        least=least,
+        most=most,
+        cases=len(means),
+        sampled=sampled,
+    )
