@@ -147,6 +147,33 @@ def test_sound_tasks_are_not_accused() -> None:
     }
 
 
+SOME = (
+    "wrong number", "half of the reward", "always full", "already solved", "no reward",
+    "reward is a word", "tests fetch", "leaves a server", "copies the reward",
+    "trusts the agent's checks",
+)  # fmt: skip
+"""A third of them, one of each kind that does not depend on how fast the machine is."""
+
+
+@pytest.mark.slow
+def test_some_planted_faults_are_found(tmp_path: Path) -> None:
+    places = {written(tmp_path, name).name: name for name in SOME}
+    tasks = examine(Harbor().read(tmp_path).suite, repeats=1)
+    said = {
+        places[task.case.id]: "; ".join(one.message for one in task.suspicions) for task in tasks
+    }
+    assert len(said) == len(SOME)
+    assert {name: words for name, words in said.items() if FAULTS[name][2] not in words} == {}
+
+
+@pytest.mark.slow
+def test_some_sound_tasks_are_not_accused(tmp_path: Path) -> None:
+    for name in ("greeting", "rewards", "separate"):
+        shutil.copytree(TASKS / name, tmp_path / name)
+    tasks = examine(Harbor().read(tmp_path).suite, repeats=1)
+    assert [task.suspicions for task in tasks] == [[], [], []]
+
+
 @pytest.mark.slow
 def test_one_fault(tmp_path: Path) -> None:
     written(tmp_path, "always full")
