@@ -5,10 +5,11 @@ from dataclasses import replace
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.case_value import ValueStatus
 from proctor.core.fingerprint import answer_key, case_key, suite_key
+from proctor.core.fold import parse_fold
 from proctor.core.run import Run
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.store.rows import LinkedCase, ResultRow, RunAttempt
+from proctor.store.rows import LinkedCase, ResultRow, RunAttempt, SortKeys
 from proctor.store.store import Store
 
 AWKWARD = "a\x00b\ud800c\x10d"
@@ -18,7 +19,7 @@ SIZE = 23
 def case_at(place: int) -> Case:
     return Case(
         id=AWKWARD if place == 11 else f"c{place}",
-        messages=(Message(role="user", content=f"{place}?"),),
+        messages=(Message(role="user", content=f"{place}?" + " " * (place * 3 % 7)),),
         criteria=(
             Criterion(id="k", scorer=Spec(name="contains", params={"text": "x"})),
             Criterion(id="j", scorer=Spec(name="judged"), weight=0.5),
@@ -36,7 +37,13 @@ def attempts_at(place: int) -> list[tuple[Attempt, dict[str, Score]]]:
     judged = {**scored, "j": Score(points=0.5, out_of=2.0, detail={"panel": votes})}
     if place % 6 == 5:
         return [(Attempt(case_id=case_id, status=AttemptStatus.ERROR, error="gone"), {})]
-    first = Attempt.of(case_id, f"answer {place}")
+    first = replace(
+        Attempt.of(case_id, f"answer {place}" + "!" * (place * 5 % 8 if place > 9 else 0)),
+        seconds=None if place % 7 == 3 else place * 3 % 10 / 4,
+        usage={"candidate": {"prompt_tokens": place * 7 % 12, "cost": place % 5 / 100}}
+        if place % 7 != 4
+        else {},
+    )
     failed = {"k": Score.failed("no", out_of=1.0), "j": Score(status=ScoreStatus.NOT_APPLICABLE)}
     more = [(replace(first, index=1, meta={"seed": place}), failed)] if place % 4 == 0 else []
     return [(first, judged), *more, (Attempt.of(case_id, None, index=2), {})]
@@ -55,7 +62,17 @@ def result_at(place: int) -> ResultRow:
         spread=0.125 * place,
         tags=case_at(place).tags,
         cluster=case_at(place).cluster,
+        sort_keys=sort_keys_at(place),
     )
+
+
+def sort_keys_at(place: int) -> SortKeys:
+    """Return what the engine writes for a case to sort it by."""
+    from proctor.engine.run.aggregate import case_result
+    from proctor.engine.run.sort_keys import sort_keys
+
+    keys = sort_keys(case_result(parse_fold("mean"), case_at(place), attempts_at(place)))
+    return keys._replace(reason=None) if place >= 7 and place % 6 != 5 else keys
 
 
 def put_run(store: Store, name: str = "r1", size: int = SIZE) -> Run:

@@ -3,14 +3,18 @@
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import ValueStatus
 from proctor.errors import StoreError
 from proctor.store.connect import migrate
-from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
+from proctor.store.queries import KEY_OF_SORT, ListingQuery
+from proctor.store.rows import ResultRow, SortKeys
+from proctor.store.schema import SORT_KEYS, VERSION_TABLE, VERSIONS, metadata
 from proctor.store.store import Store
 
 
@@ -89,6 +93,40 @@ def test_the_migrated_database_equals_the_schema(address: str) -> None:
         assert compare_metadata(context, metadata) == []
         assert connection.exec_driver_sql(f"SELECT * FROM {VERSION_TABLE}").scalar() == VERSIONS[-1]
         assert context.get_current_revision() == VERSIONS[-1]
+
+
+def test_runs_of_a_store_without_sort_keys_are_listed_in_their_order(address: str) -> None:
+    rows = [
+        ResultRow(
+            position=place,
+            case_id=f"c{9 - place}",
+            status=ValueStatus.SCORED,
+            value=float(place % 2),
+            full=1.0,
+            weight=1.0,
+            low=0.0,
+            high=1.0,
+            spread=0.0,
+        )
+        for place in range(5)
+    ]
+    with Store.open(address) as store:
+        store.results.put("r", rows)
+        with store.database.write() as transaction:
+            run = transaction.connection.exec_driver_sql
+            for name in SORT_KEYS:
+                run(f"DROP INDEX ix_run_results_{name}")
+                run(f"ALTER TABLE run_results DROP COLUMN {name}")
+            run(f"UPDATE {VERSION_TABLE} SET version_num = '0014'")
+    with Store.open(address) as store:
+        assert store.listing.page("r", ListingQuery(sort="value"), 9)[0].position == 0
+        for sort in KEY_OF_SORT:
+            assert store.listing.page("r", ListingQuery(sort=sort), 9) == rows
+            down = ListingQuery(sort=sort, descending=True)
+            assert store.listing.page("r", down, 9) == rows[::-1]
+        keys = SortKeys(tokens=5, reason="late")
+        store.results.put("r", [*rows[:4], replace(rows[4], sort_keys=keys)])
+        assert store.listing.page("r", ListingQuery(sort="tokens"), 1) == [rows[4]]
 
 
 def test_the_schema_knows_every_migration() -> None:

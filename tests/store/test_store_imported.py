@@ -1,6 +1,7 @@
 """Stores of version 0.1.0: what was imported into them is marked, where that can be told."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.store.connect import migrate
 from proctor.store.rows import RunAttempt
-from proctor.store.schema import VERSION_TABLE
+from proctor.store.schema import SORT_KEYS, VERSION_TABLE
 from proctor.store.store import Store
 
 CASE = Case(
@@ -35,6 +36,29 @@ def fill(store: Store, name: str, candidate: str, key: str, score: str, **settin
     )
 
 
+def take_back(run: Callable[[str], object]) -> None:
+    """Make a database what it was at version 0005."""
+    for table in ("runs", "suites"):
+        run(f"ALTER TABLE {table} DROP COLUMN imported")
+    run("ALTER TABLE runs DROP COLUMN alive_until")
+    for name in SORT_KEYS:
+        run(f"DROP INDEX ix_run_results_{name}")
+        run(f"ALTER TABLE run_results DROP COLUMN {name}")
+    run("ALTER TABLE run_results DROP COLUMN cluster")
+    for table in (
+        "audits",
+        "scans",
+        "run_parts",
+        "suite_parts",
+        "baselines",
+        "batches",
+        "batch_calls",
+    ):
+        run(f"DROP TABLE {table}")
+    run("DROP TABLE store_settings")
+    run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
+
+
 def test_what_was_imported_no_longer_answers(address: str) -> None:
     attempt = Attempt.of("a", "x")
     on_file = answer_key(CASE, attempt)
@@ -46,22 +70,7 @@ def test_what_was_imported_no_longer_answers(address: str) -> None:
         fill(store, "shared", "agent", on_file, "s1")
         with store.database.write() as transaction:
             run = transaction.connection.exec_driver_sql
-            for table in ("runs", "suites"):
-                run(f"ALTER TABLE {table} DROP COLUMN imported")
-            run("ALTER TABLE runs DROP COLUMN alive_until")
-            run("ALTER TABLE run_results DROP COLUMN cluster")
-            for table in (
-                "audits",
-                "scans",
-                "run_parts",
-                "suite_parts",
-                "baselines",
-                "batches",
-                "batch_calls",
-            ):
-                run(f"DROP TABLE {table}")
-            run("DROP TABLE store_settings")
-            run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
+            take_back(run)
     with Store.open(address) as store:
         marks = {run.name: run.imported for run in store.runs.newest()}
         assert marks == {
@@ -90,22 +99,7 @@ def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:
             run(
                 "UPDATE attempts SET document = '{' WHERE key = ?", (attempt_key(CASE, 0, "three"),)
             )
-            for table in ("runs", "suites"):
-                run(f"ALTER TABLE {table} DROP COLUMN imported")
-            run("ALTER TABLE runs DROP COLUMN alive_until")
-            run("ALTER TABLE run_results DROP COLUMN cluster")
-            for table in (
-                "audits",
-                "scans",
-                "run_parts",
-                "suite_parts",
-                "baselines",
-                "batches",
-                "batch_calls",
-            ):
-                run(f"DROP TABLE {table}")
-            run("DROP TABLE store_settings")
-            run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
+            take_back(run)
             migrate(connection.connection)
         with store.database.read() as reading:
             assert reading.exec_driver_sql("SELECT sum(imported), count(*) FROM runs").one() == (

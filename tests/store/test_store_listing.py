@@ -1,14 +1,14 @@
 """Lists of a run's cases: what a filter means, and pages that miss and repeat nothing."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression, Several
 from proctor.errors import UsageError
-from proctor.store.queries import Cursor, ListingQuery
-from proctor.store.rows import ResultRow
+from proctor.store.queries import KEY_OF_SORT, Cursor, ListingQuery, Sort
+from proctor.store.rows import ResultRow, SortKeys
 from proctor.store.store import Store
 
 VALUES = [None, 0.0, 1.0, 0.5, 0.5, None, 2.0, 0.5, 0.25, 1.0]
@@ -28,7 +28,16 @@ def row(position: int, value: float | None) -> ResultRow:
         high=2.0,
         spread=0.0,
         tags={"lang": lang} if lang else {},
+        sort_keys=KEYS[position % len(KEYS)],
     )
+
+
+KEYS = [
+    SortKeys(),
+    SortKeys(3, 120, 1.5, 0.25, 40, 7, "judge: wrong year", "lang: go"),
+    SortKeys(1, 2**40, 0.5, 0.0, 40, 900, "a", None),
+    SortKeys(1, 7, None, None, 9, 7, None, "lang: c"),
+]
 
 
 ROWS = [row(position, value) for position, value in enumerate(VALUES)]
@@ -130,27 +139,41 @@ def test_search(filled: Store, search: str, positions: list[int]) -> None:
 
 
 @pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("sort", ["position", "value", "id"])
+@pytest.mark.parametrize("sort", get_args(Sort))
 @pytest.mark.parametrize("size", [1, 3, 10])
 @pytest.mark.sampled(3)
 def test_pages_miss_and_repeat_nothing(
     filled: Store, sort: Any, descending: bool, size: int
 ) -> None:
-    found: list[ResultRow] = []
-    after = None
-    while page := filled.listing.page(
-        "r", ListingQuery(sort=sort, descending=descending, after=after), size
-    ):
-        found += page
-        last = page[-1]
-        keys = {"position": None, "value": last.value, "id": last.case_id}
-        after = Cursor(keys[sort], last.position)
-    orders = {
+    for backward in (False, True):
+        found: list[ResultRow] = []
+        after = None
+        while page := filled.listing.page(
+            "r",
+            ListingQuery(sort=sort, descending=descending, after=after, backward=backward),
+            size,
+        ):
+            found += page
+            after = filled.listing.cursor("r", sort, page[-1].position)
+        wanted = in_order(sort, descending)
+        assert found == (wanted[::-1] if backward else wanted)
+
+
+def in_order(sort: Any, descending: bool) -> list[ResultRow]:
+    """Return the rows as a list of this order has them."""
+    orders: dict[str, Any] = {
         "position": lambda r: r.position,
         "value": lambda r: (-1.0 if r.value is None else r.value, r.position),
         "id": lambda r: r.case_id,
+        "state": lambda r: (r.status.value, r.position),
     }
-    assert found == sorted(ROWS, key=orders[sort], reverse=descending)
+    if sort in orders:
+        return sorted(ROWS, key=orders[sort], reverse=descending)
+    name = KEY_OF_SORT[sort]
+    present = [row for row in ROWS if getattr(row.sort_keys, name) is not None]
+    missing = [row for row in ROWS if getattr(row.sort_keys, name) is None]
+    present.sort(key=lambda r: (getattr(r.sort_keys, name), r.position), reverse=descending)
+    return present + (missing[::-1] if descending else missing)
 
 
 def test_every_page_is_found_by_an_index(filled: Store) -> None:
@@ -164,9 +187,11 @@ def test_every_page_is_found_by_an_index(filled: Store) -> None:
         "before_cursor_execute",
         lambda *args: seen.append((args[2], args[3])),
     )
-    for sort in ("position", "value", "id"):
-        for after in (None, Cursor({"value": 0.5, "id": "case-3"}.get(sort), 3)):
-            filled.listing.page("r", ListingQuery(sort=sort, after=after), 5)  # type: ignore[arg-type]
+    for sort in get_args(Sort):
+        for after in (None, filled.listing.cursor("r", sort, 3)):
+            for descending in (False, True):
+                request = ListingQuery(sort=sort, after=after, descending=descending)
+                filled.listing.page("r", request, 5)
     with filled.database.read() as connection:
         for text, values in list(seen):
             if text.startswith("SELECT"):

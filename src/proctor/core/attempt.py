@@ -70,8 +70,20 @@ def used_by_candidate(attempt: Attempt) -> Mapping[str, Json]:
 
     Answers on file say what they took without a role.
     """
-    own = attempt.usage.get("candidate")
-    return own if isinstance(own, Mapping) else attempt.usage
+    return candidate_usage(attempt.usage)
+
+
+def candidate_usage(usage: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the candidate's share of an attempt's usage; all of it where no role is named."""
+    own = usage.get("candidate")
+    return own if isinstance(own, Mapping) else usage
+
+
+def token_count(used: Mapping[str, Json]) -> int | None:
+    """Return all tokens of a usage, of requests and replies; None where it names none."""
+    counts = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    numbers = [count for count in counts if type(count) is int]
+    return sum(numbers) if numbers else None
 
 
 def brought(attempt: Attempt) -> dict[str, Json]:

@@ -24,14 +24,23 @@ from sqlalchemy import (
 
 from proctor.store.conditions import FIELDS, Condition, Terms
 from proctor.store.database import Database
-from proctor.store.queries import FAILED, MOST_COUNTED, Cursor, KindCounts, ListingQuery
-from proctor.store.results import row_of
+from proctor.store.queries import (
+    FAILED,
+    KEY_OF_SORT,
+    MOST_COUNTED,
+    Cursor,
+    KindCounts,
+    ListingQuery,
+    Sort,
+)
+from proctor.store.results import RESULT_COLUMNS, row_of
 from proctor.store.rows import ResultRow
 from proctor.store.runs import Homes
 from proctor.store.schema import AnyText, is_number, run_results, run_tags
 from proctor.store.searching import Search, texts
 
 if TYPE_CHECKING:
+    from proctor.store.parts.orders import PartOrders
     from proctor.store.parts.reader import RunInParts
 
 _ORDERS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -143,9 +152,8 @@ class Listing:
         if home is not None:
             return self._page_of_parts(run_id, home, request, limit)
         table = run_results.c
-        columns = [column for column in table if column.name != "run_id"]
         conditions = (table.run_id == run_id, *self._conditions(run_id, request))
-        query = select(*columns).where(*conditions)
+        query = select(*RESULT_COLUMNS).where(*conditions)
         searched = texts in query.get_final_froms()
         rows: list[Any] = []
         if request.filters and not searched:
@@ -167,10 +175,19 @@ class Listing:
     def _rows_at(self, run_id: str, places: Sequence[int]) -> list[ResultRow]:
         """Return the rows at some places, in their order."""
         table = run_results.c
-        columns = [column for column in table if column.name != "run_id"]
-        query = select(*columns).where(table.run_id == run_id, table.position.in_(places))
+        query = select(*RESULT_COLUMNS).where(table.run_id == run_id, table.position.in_(places))
         rows = {row.position: row_of(row) for row in self._database.fetch_all(query)}
         return [rows[place] for place in places if place in rows]
+
+    def cursor(self, run_id: str, sort: Sort, position: int) -> Cursor:
+        """Return the cursor of the case at a position, in some order."""
+        if sort == "position" or self._homes.run(run_id) is not None:
+            # In parts the position alone says where a case is.
+            return Cursor(None, position)
+        table = run_results.c
+        query = select(_SORTED[sort]).where(table.run_id == run_id, table.position == position)
+        row = self._database.fetch_first(query)
+        return Cursor(None if row is None else row[0], position)
 
     def count(self, run_id: str, request: ListingQuery, most: int = MOST_COUNTED) -> int:
         """Count the cases of a list after its cursor, up to one more than the most."""
@@ -179,7 +196,8 @@ class Listing:
             from proctor.store.parts import listing
 
             chosen = self._chosen_in_parts(run_id, home, request)
-            return min(most + 1, listing.count(home.columns, request, chosen))
+            orders = self._orders(run_id, home)
+            return min(most + 1, listing.count(orders, request, chosen))
         table, counted = run_results.c, 0
         query = select(table.position).where(
             table.run_id == run_id, *self._conditions(run_id, request)
@@ -250,7 +268,12 @@ class Listing:
         from proctor.store.parts import listing
 
         chosen = self._chosen_in_parts(run_id, home, request)
-        return listing.page_of(home.columns, request, chosen, limit)
+        return listing.page_of(self._orders(run_id, home), request, chosen, limit)
+
+    def _orders(self, run_id: str, home: "RunInParts") -> "PartOrders":
+        from proctor.store.parts.orders import PartOrders
+
+        return PartOrders(home, lambda: self._homes.suite_of(run_id))
 
     def _chosen_in_parts(self, run_id: str, home: "RunInParts", request: ListingQuery) -> Any:
         """Return a mask of the cases that pass the filters; None if there are none."""
@@ -304,45 +327,53 @@ def contains(database: Database, words: str, text: Any) -> ColumnElement[bool]:
 def _along(request: ListingQuery, first: int) -> Sequence[_Stretch]:
     """Return the list as a scan of the text index, which is ordered by position."""
     number, after = texts.c.rowid, request.after
-    if request.descending:
+    if request.falls:
         return [([] if after is None else [number < first + after.position], [number.desc()])]
     return [([] if after is None else [number > first + after.position], [number.asc()])]
+
+
+_SORTED: Mapping[str, ColumnElement[Any]] = {
+    "id": run_results.c.case_id,
+    "value": run_results.c.value,
+    "state": run_results.c.status,
+    **{sort: run_results.c[name] for sort, name in KEY_OF_SORT.items()},
+}
+"""The column of each order but that of the suite."""
 
 
 def _stretches(request: ListingQuery) -> Sequence[_Stretch]:
     """Return the parts of a list, each with its start condition and order.
 
-    By value, rows without one are a separate, lowest part, because databases sort NULL
+    Rows without what they are sorted by are a separate part, because databases sort NULL
     differently.
     """
-    table, after = run_results.c, request.after
-    position = table.position.desc() if request.descending else table.position.asc()
-    beyond = table.position < after.position if request.descending and after else (
+    table, after, falls = run_results.c, request.after, request.falls
+    position = table.position.desc() if falls else table.position.asc()
+    beyond = table.position < after.position if falls and after else (
         table.position > after.position if after else None
     )  # fmt: skip
     if request.sort == "position":
         return [([] if beyond is None else [beyond], [position])]
-    column: Any = table.case_id if request.sort == "id" else table.value
-    if request.rare:
-        # Keeps the database from scanning the whole index for a few matches.
-        column = func.coalesce(column, column, type_=column.type)
-    order = [column.desc() if request.descending else column.asc(), position]
+    own: Any = _SORTED[request.sort]
+    # Keeps the database from scanning the whole index for a few matches.
+    column: Any = func.coalesce(own, own, type_=own.type) if request.rare else own
+    order = [column.desc() if falls else column.asc(), position]
     pair = tuple_(column, table.position)
     rest: list[ColumnElement[bool]] = []
     if after is not None and after.key is not None:
         edge = tuple_(*(_bound(side, value) for side, value in _sides(column, after)))
-        rest = [pair < edge if request.descending else pair > edge]
-    if request.sort == "id":
+        rest = [pair < edge if falls else pair > edge]
+    if not own.nullable:
         return [(rest, order)]
-    with_value: _Stretch = ([table.value.is_not(None), *rest], order)
-    without: _Stretch = ([table.value.is_(None)], [position])
+    present: _Stretch = ([own.is_not(None), *rest], order)
+    missing: _Stretch = ([own.is_(None)], [position])
     if after is None:
-        return [with_value, without] if request.descending else [without, with_value]
+        return [missing, present] if request.missing_first else [present, missing]
     if after.key is None:
         assert beyond is not None
-        begun: _Stretch = ([and_(table.value.is_(None), beyond)], [position])
-        return [begun] if request.descending else [begun, with_value]
-    return [with_value, without] if request.descending else [with_value]
+        begun: _Stretch = ([and_(own.is_(None), beyond)], [position])
+        return [begun, present] if request.missing_first else [begun]
+    return [present] if request.missing_first else [present, missing]
 
 
 def _sides(column: Any, after: Cursor) -> tuple[tuple[Any, Any], ...]:

@@ -14,7 +14,7 @@ from proctor.store.conditions import Condition
 from proctor.store.database import Database
 from proctor.store.listing import Listing, SqlTerms, contains
 from proctor.store.queries import START, PairCursor, PairQuery
-from proctor.store.results import row_of
+from proctor.store.results import RESULT_COLUMNS, row_of
 from proctor.store.rows import (
     BROKEN,
     Change,
@@ -70,8 +70,7 @@ class Pairs:
 
     def _rows(self, run_id: str) -> Iterator[ResultRow]:
         table = run_results.c
-        columns = [column for column in table if column.name != "run_id"]
-        query = select(*columns).where(table.run_id == run_id)
+        query = select(*RESULT_COLUMNS).where(table.run_id == run_id)
         return map(row_of, self._database.fetch_pages(query, table.position, -1, None))
 
     def iter_counts(

@@ -7,7 +7,34 @@ from typing import Literal, NamedTuple
 from proctor.core.case_value import ValueStatus
 from proctor.store.rows import Change
 
-Sort = Literal["position", "value", "id"]
+Sort = Literal[
+    "position",
+    "value",
+    "id",
+    "question",
+    "answer",
+    "reason",
+    "tokens",
+    "seconds",
+    "cost",
+    "attempts",
+    "tags",
+    "state",
+]
+"""What the cases of a run are sorted by: question and answer by their length."""
+KEY_OF_SORT: Mapping[Sort, str] = {
+    "question": "question_length",
+    "answer": "answer_length",
+    "reason": "reason",
+    "tokens": "tokens",
+    "seconds": "seconds",
+    "cost": "cost",
+    "attempts": "attempts",
+    "tags": "tag_text",
+}
+"""The field of ``SortKeys`` of each order that has one."""
+TEXT_SORTS: frozenset[Sort] = frozenset(("id", "reason", "tags", "state"))
+"""Orders by a text; the others are by a number."""
 FAILED = "failed"
 """Instead of a status: cases with a value below their full score."""
 MOST_COUNTED = 10_000
@@ -32,8 +59,21 @@ class ListingQuery:
     status: str = ""
     """The status of the cases, or `FAILED`."""
     sort: Sort = "position"
+    """By a value, cases without one are lowest; by a sort key, they are last in both directions."""
     descending: bool = False
     after: Cursor | None = None
+    backward: bool = False
+    """Whether the list is read from its end to its beginning."""
+
+    @property
+    def falls(self) -> bool:
+        """Tell whether keys and positions are read from the highest to the lowest."""
+        return self.descending != self.backward
+
+    @property
+    def missing_first(self) -> bool:
+        """Tell whether cases without a sort key are read before the others."""
+        return not self.falls if self.sort == "value" else self.backward
 
     @property
     def rare(self) -> bool:

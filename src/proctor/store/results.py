@@ -19,7 +19,7 @@ from proctor.store.rows import (
     tags_of,
 )
 from proctor.store.runs import Homes, forget_texts
-from proctor.store.schema import run_results, run_tags, summaries
+from proctor.store.schema import SORT_KEYS, run_results, run_tags, summaries
 
 
 class Results:
@@ -59,8 +59,7 @@ class Results:
             yield from home.columns.iter_rows(after, limit, tag)
             return
         table = run_results.c
-        query = select(*(column for column in table if column.name != "run_id"))
-        query = query.where(table.run_id == run_id)
+        query = select(*RESULT_COLUMNS).where(table.run_id == run_id)
         if tag is not None:
             query = query.join(
                 run_tags,
@@ -154,6 +153,12 @@ class Results:
         return before and before.case_id, after and after.case_id
 
 
+RESULT_COLUMNS = tuple(
+    column for column in run_results.c if column.name not in ("run_id", *SORT_KEYS)
+)
+"""The columns that make a row, as ``row_of`` takes it."""
+
+
 def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
     return {
         "run_id": run_id,
@@ -168,6 +173,7 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
         "spread": row.spread,
         "tags": encode(row.tags),
         "cluster": row.cluster or None,
+        **row.sort_keys._asdict(),
     }
 
 

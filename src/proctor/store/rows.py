@@ -175,6 +175,39 @@ class LinkedKeys(NamedTuple):
     score_keys: Mapping[str, str]
 
 
+class SortKeys(NamedTuple):
+    """What the list of a run's cases can be sorted by, besides its result; None sorts last."""
+
+    attempts: int | None = None
+    tokens: int | None = None
+    """Of the candidate, in all attempts; so are seconds and cost."""
+    seconds: float | None = None
+    cost: float | None = None
+    question_length: int | None = None
+    """Characters of the last message of a user."""
+    answer_length: int | None = None
+    """Characters of the longest answer."""
+    reason: str | None = None
+    """The first criterion that lacks points and why, cut to ``KEY_LENGTH`` characters."""
+    tag_text: str | None = None
+    """Its tags by name, cut to ``KEY_LENGTH`` characters."""
+
+
+KEY_LENGTH = 60
+"""Characters of a text by which cases are sorted; databases limit what an index holds."""
+
+
+def tag_text(tags: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the text by which cases are sorted by tags; None without tags."""
+    texts = (f"{name}: {', '.join(tags[name])}" for name in sorted(tags))
+    return "; ".join(texts)[:KEY_LENGTH] or None
+
+
+def reason_text(criterion: str, reason: str) -> str:
+    """Return the text by which cases are sorted by their first reason."""
+    return (f"{criterion}: {reason}" if criterion else reason)[:KEY_LENGTH]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
     """Result of one case in a run, without details."""
@@ -193,6 +226,8 @@ class ResultRow:
     """The cluster of the case; empty where it is a draw of its own."""
     broken: bool = False
     """Whether part of it could not be read and was replaced by defaults."""
+    sort_keys: SortKeys = field(default=SortKeys(), compare=False, repr=False)
+    """Written with a row; not read with it."""
 
 
 Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]

@@ -163,6 +163,13 @@ class Homes:
             return None
         return self._parts().suite(suite_key)
 
+    def suite_of(self, run_id: str) -> "SuiteInParts | None":
+        """Return a run's suite, if its cases are files."""
+        row = self._database.fetch_first(
+            select(run_table.c.suite_key).where(run_table.c.id == run_id)
+        )
+        return None if row is None else self.suite(row.suite_key)
+
     def leave_parts(self, run_id: str) -> None:
         """Give up the parts of a run that gets rows."""
         if self.run(run_id) is not None:

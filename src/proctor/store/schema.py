@@ -1,6 +1,7 @@
 """The tables of the current schema; migrations bring older databases to it."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import (
@@ -14,12 +15,13 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.store.rows import escape, unescape
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 15))
+VERSIONS = tuple(f"{number:04}" for number in range(1, 16))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -181,6 +183,26 @@ run_scores = Table(
     sqlite_with_rowid=False,
 )
 
+SORT_KEYS: Mapping[str, type[TypeEngine[Any]]] = {
+    "attempts": AnyWhole,
+    "tokens": LargeWhole,
+    "seconds": AnyNumber,
+    "cost": AnyNumber,
+    "question_length": AnyWhole,
+    "answer_length": AnyWhole,
+    "reason": AnyText,
+    "tag_text": AnyText,
+}
+"""Columns that exist to sort the cases of a run by; each may be NULL."""
+
+
+def _key_index(name: str) -> Index:
+    """Return the index of a sort key, without the rows that have none, which cost nothing."""
+    present = text(f"{name} IS NOT NULL")
+    columns = ("run_id", name, "position")
+    return Index(f"ix_run_results_{name}", *columns, sqlite_where=present, postgresql_where=present)
+
+
 run_results = Table(
     "run_results",
     metadata,
@@ -198,7 +220,9 @@ run_results = Table(
     Column("cluster", AnyText),
     Index("ix_run_results_value", "run_id", "value", "position"),
     Index("ix_run_results_case_id", "run_id", "case_id", "position"),
+    *(Column(name, kind) for name, kind in SORT_KEYS.items()),
     Index("ix_run_results_status", "run_id", "status", "position"),
+    *(_key_index(name) for name in SORT_KEYS),
     sqlite_with_rowid=False,
 )
 

@@ -1,16 +1,17 @@
 """Lists of a run in parts: the same pages as of the run in rows."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from parts_runs import put_run
+from parts_runs import put_run, sort_keys_at
 from proctor.errors import UsageError
 from proctor.store.parts.moving import move_to_parts
-from proctor.store.queries import Cursor, ListingQuery
+from proctor.store.queries import KEY_OF_SORT, ListingQuery, Sort
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 
+SORTS = get_args(Sort)
 WHERES = [
     "",
     "value < 1",
@@ -42,8 +43,7 @@ def pages(store: Store, **query: Any) -> list[ResultRow]:
     after = None
     while page := store.listing.page("r1", ListingQuery(after=after, **query), 4):
         rows += page
-        keys = {"value": page[-1].value, "id": page[-1].case_id}
-        after = Cursor(keys.get(query.get("sort", "")), page[-1].position)
+        after = store.listing.cursor("r1", query.get("sort", "position"), page[-1].position)
     return rows
 
 
@@ -51,8 +51,8 @@ def test_both_homes_list_the_same(store: Store) -> None:
     put_run(store)
     queries: list[dict[str, Any]] = [{"where": where} for where in WHERES]
     queries += [{"where": "odd == '0'", "sort": sort, "descending": descending}
-                for sort in ("position", "value", "id") for descending in (False, True)]  # fmt: skip
-    queries += [{"sort": sort} for sort in ("value", "id")]
+                for sort in SORTS for descending in (False, True)]  # fmt: skip
+    queries += [{"sort": sort, "backward": True} for sort in SORTS]
     queries += [{"status": status} for status in ("scored", "error", "unscored", "failed")]
     queries += [{"search": words} for words in ("ANSWER 1", "c2", "odd: 1", "17?", "user", "nope")]
     in_rows = [pages(store, **query) for query in queries]
@@ -73,18 +73,39 @@ def test_both_homes_list_the_same(store: Store) -> None:
 def test_a_page_goes_on_after_a_case_that_is_not_listed(store: Store) -> None:
     put_run(store)
     queries = [
-        ListingQuery(where="odd == '1'", sort=sort, descending=descending, after=after)
-        for descending in (False, True)
-        for sort, after in (
-            ("position", Cursor(None, 4)),
-            ("value", Cursor(4 / 7, 4)),
-            ("value", Cursor(None, 4)),
-            ("id", Cursor("c4", 4)),
+        ListingQuery(
+            where=where,
+            sort=sort,
+            descending=descending,
+            backward=backward,
+            after=store.listing.cursor("r1", sort, place),
         )
+        for descending in (False, True)
+        for backward in (False, True)
+        for sort in SORTS
+        for where, place in (("odd == '1'", 4), ("odd == '0'", 5))
     ]
-    in_rows = [store.listing.page("r1", query, 5) for query in queries]  # type: ignore[arg-type]
+    in_rows = [store.listing.page("r1", query, 5) for query in queries]
     move_to_parts(store, "r1")
-    assert [store.listing.page("r1", query, 5) for query in queries] == in_rows  # type: ignore[arg-type]
+    assert [store.listing.page("r1", query, 5) for query in queries] == in_rows
+
+
+def test_the_order_of_each_header_is_that_of_its_keys(store: Store) -> None:
+    put_run(store)
+    rows = pages(store)
+    keys = {row.position: sort_keys_at(row.position) for row in rows}
+    for moved in (False, True):
+        if moved:
+            move_to_parts(store, "r1", cases=9)
+        for sort, name in KEY_OF_SORT.items():
+            for descending in (False, True):
+                listed = [getattr(keys[row.position], name) for row in pages(
+                    store, sort=sort, descending=descending
+                )]  # fmt: skip
+                present = [key for key in listed if key is not None]
+                assert present == sorted(present, reverse=descending), sort
+                assert listed == present + [None] * (len(rows) - len(present)), sort
+                assert len(set(present)) > 1, sort
 
 
 @pytest.mark.parametrize("where", ["vaule < 1", "value < 'a'", "odd < 3", "'a' in value"])

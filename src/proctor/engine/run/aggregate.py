@@ -18,11 +18,12 @@ from proctor.core.fold import Fold, fold, is_ragged, parse_fold
 from proctor.core.run import CASES_PER_BLOCK, AttemptResult, CaseResult, Summary
 from proctor.core.score import Score
 from proctor.core.suite import Case, Suite
+from proctor.engine.run.sort_keys import sort_keys
 from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
 from proctor.stats.intervals import IntervalMethod
-from proctor.store.rows import LinkedCase, ResultRow
+from proctor.store.rows import LinkedCase, ResultRow, SortKeys
 
 if TYPE_CHECKING:
     from proctor.engine.run.measure_sums import RunMeasures
@@ -139,7 +140,8 @@ class RunSums:
             result = case_result(how, linked.case, linked.attempts)
             ragged = is_ragged(how, [attempt.value for attempt in result.attempts])
             self._totals.add(linked.position, result, ragged=ragged)
-            self._rows.append(result_row(linked.position, result))
+            row = result_row(linked.position, result)
+            self._rows.append(replace(row, sort_keys=sort_keys(result)))
             placed.append((linked.position, result))
         if self._measures is not None:
             self._measures.add(placed)
@@ -206,7 +208,8 @@ class _ResultSpool:
                 values = dict(zip(_COLUMNS, json_bytes.loads(data), strict=True))
                 tags = {tag: tuple(names) for tag, names in values["tags"].items()}
                 status = ValueStatus(values["status"])
-                yield ResultRow(**{**values, "status": status, "tags": tags})
+                keys = SortKeys(*values["sort_keys"])
+                yield ResultRow(**{**values, "status": status, "tags": tags, "sort_keys": keys})
         yield from self._in_memory
 
     def _spill(self) -> None:

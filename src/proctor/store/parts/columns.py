@@ -53,6 +53,15 @@ class Codes(NamedTuple):
         return passed[self.codes]
 
 
+class Order(NamedTuple):
+    """Positions of all cases, sorted by something."""
+
+    places: "Numbers"
+    """Ascending; those of cases that have nothing to sort by are at the end."""
+    present: int
+    """How many cases have something to sort by."""
+
+
 class TagColumn(NamedTuple):
     """The values of one tag, of which a case may have several."""
 
@@ -194,7 +203,7 @@ class ResultColumns:
         return tags_of(self.tags.of(position) or "")
 
     def _row(self, place: int, case_id: str) -> ResultRow:
-        numbers = {name: float(self.number(name)[place]) for name in NUMBERS}
+        numbers: dict[str, Any] = {name: float(self.number(name)[place]) for name in NUMBERS}
         value = numbers.pop("value")
         broken = any(isnan(number) for number in numbers.values())
         status, tags = ValueStatus.UNSCORED, dict[str, tuple[str, ...]]()
@@ -504,6 +513,8 @@ class ColumnCache:
 def _size(column: Any) -> int:
     if isinstance(column, Codes):
         return _size(column.codes) + sum(len(name) + 60 for name in column.names)
+    if isinstance(column, Order):
+        return _size(column.places)
     if isinstance(column, _Ids):
         return column.nbytes
     import numpy as np

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from proctor.store.parts.columns import COLUMNS, ResultColumns
+from proctor.store.parts.columns import ResultColumns
 from proctor.store.parts.conditions import ColumnTerms
+from proctor.store.parts.orders import PartOrders
 from proctor.store.queries import FAILED, KindCounts
 from proctor.store.rows import ResultRow
 
@@ -16,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def page_of(
-    results: ResultColumns, request: "ListingQuery", chosen: "Array | None", limit: int
+    orders: PartOrders, request: "ListingQuery", chosen: "Array | None", limit: int
 ) -> list[ResultRow]:
     """Return a page of rows, of all cases or of those that are chosen by a mask."""
-    return results.rows(_places(results, request, chosen)[:limit].tolist())
+    return orders.columns.rows(_places(orders, request, chosen)[:limit].tolist())
 
 
-def count(results: ResultColumns, request: "ListingQuery", chosen: "Array | None") -> int:
+def count(orders: PartOrders, request: "ListingQuery", chosen: "Array | None") -> int:
     """Count the cases of a list after its cursor."""
-    return len(_places(results, request, chosen))
+    return len(_places(orders, request, chosen))
 
 
 def kinds(results: ResultColumns) -> KindCounts:
@@ -47,13 +48,13 @@ def _failed(results: ResultColumns) -> "Array":
         return np.asarray(results.value < results.full, dtype=bool)
 
 
-def _places(results: ResultColumns, request: "ListingQuery", chosen: "Array | None") -> "Array":
+def _places(orders: PartOrders, request: "ListingQuery", chosen: "Array | None") -> "Array":
     """Return the positions of a list after its cursor, in order."""
-    places = _in_order(results, request)
+    places = _in_order(orders, request)
     if chosen is not None:
         places = places[chosen[places]]
     if request.after is not None:
-        places = places[_begin(results, request, places, request.after) :]
+        places = places[_begin(orders, request, places, request.after) :]
     return places
 
 
@@ -85,38 +86,24 @@ def histogram(results: ResultColumns, bins: int) -> list[int]:
     return counts
 
 
-def _in_order(results: ResultColumns, request: "ListingQuery") -> "Array":
+def _in_order(orders: PartOrders, request: "ListingQuery") -> "Array":
     """Return all positions in the requested order."""
-    if request.sort == "position":
-        places = results.position
-    else:
-        key = results.key, "order", request.sort
-        places = COLUMNS.get(key, lambda: _sorted(results, request.sort))
-    return places[::-1] if request.descending else places
-
-
-def _sorted(results: ResultColumns, sort: str) -> "Array":
-    """Return the positions by value or id, equal ones by position; those without a value first."""
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if sort == "value":
-        values = results.value
-        order = np.argsort(np.where(np.isnan(values), -np.inf, values), kind="stable")
-        return np.asarray(order, dtype=np.int32)
-    ids = results.ids.array
-    if len(ids) < 2 or pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py():
-        return results.position.astype(np.int32)
-    # The position decides between equal ids, since sorting in Arrow need not be stable.
-    keys = {"id": ids, "position": results.position}
-    order = pc.sort_indices(pa.table(keys), [("id", "ascending"), ("position", "ascending")])
-    return np.asarray(order.to_numpy(), dtype=np.int32)
+    if request.sort == "position":
+        places = orders.columns.position
+        return places[::-1] if request.falls else places
+    places, present = orders.of(request.sort)
+    if present == len(places) or request.falls == request.missing_first:
+        return places[::-1] if request.falls else places
+    first, last = places[:present], places[present:]
+    if request.falls:
+        first, last = first[::-1], last[::-1]
+    parts = (last, first) if request.missing_first else (first, last)
+    return np.concatenate(parts)
 
 
-def _begin(
-    results: ResultColumns, request: "ListingQuery", places: "Array", after: "Cursor"
-) -> int:
+def _begin(orders: PartOrders, request: "ListingQuery", places: "Array", after: "Cursor") -> int:
     """Return where the page begins among the places, after the case of a cursor."""
     import numpy as np
 
@@ -124,23 +111,10 @@ def _begin(
     if len(at):
         return int(at[0]) + 1
     # The case of the cursor is not among them: what comes first of those beyond it.
-    keys, edge = _keys(results, request.sort, places, after)
-    further = keys < edge if request.descending else keys > edge
-    level = places < after.position if request.descending else places > after.position
-    beyond = np.flatnonzero(further | ((keys == edge) & level))
+    whole = _in_order(orders, request)
+    ranks = np.empty(len(whole), dtype=np.int64)
+    ranks[whole] = np.arange(len(whole))
+    if not 0 <= after.position < len(ranks):
+        return 0 if (after.position < 0) != request.falls else len(places)
+    beyond = np.flatnonzero(ranks[places] > ranks[after.position])
     return int(beyond[0]) if len(beyond) else len(places)
-
-
-def _keys(
-    results: ResultColumns, sort: str, places: "Array", after: "Cursor"
-) -> "tuple[Array, Any]":
-    """Return what the places are sorted by, and the same of a cursor."""
-    import numpy as np
-
-    if sort == "id":
-        return np.array(results.ids_at(places.tolist()), dtype=object), str(after.key)
-    if sort == "position":
-        return np.zeros(len(places)), 0.0
-    values = results.value[places]
-    is_number = isinstance(after.key, float)
-    return np.where(np.isnan(values), -np.inf, values), after.key if is_number else -np.inf

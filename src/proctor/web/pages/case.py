@@ -143,7 +143,7 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         if addresses.wants_json(request):
             return _object(view, result, sizes, marks)
         case_list = CaseList.of(request, view.run)
-        around = case_list.around(store, result, place)
+        around = case_list.around(store, place)
         counts = counts_of(request, store, case_list)
         beginnings = _beginnings(store, left, sizes)
     most = None if request.query_params.get("full") == "1" else MOST

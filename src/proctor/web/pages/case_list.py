@@ -5,22 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from keyword import iskeyword
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from pydantic import Field
 from starlette.requests import Request
 
-from proctor.core.attempt import used_by_candidate
 from proctor.core.case_value import ValueStatus
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.sort_keys import sort_keys
 from proctor.errors import StoreError, UsageError
 from proctor.reports.reasons import cause_of_case, reasons
 from proctor.reports.structured import tag_object
 from proctor.store.queries import (
     FAILED,
     MOST_COUNTED,
+    TEXT_SORTS,
     Cursor,
     KindCounts,
     ListingQuery,
@@ -32,15 +33,21 @@ from proctor.web.addresses import case_link, one_of, run_link, with_query
 from proctor.web.api.response import ResponseModel, Tag, ValueState
 from proctor.web.store_pool import stamp, store_pool_of
 
-SORTS = ("position", "value", "id")
+SORTS: tuple[Sort, ...] = get_args(Sort)
+DOWN_FIRST = frozenset(("question", "answer", "tokens", "seconds", "cost", "attempts"))
+"""Orders whose first direction is down: what is long, slow or dear comes first."""
 STATUSES = ("", FAILED, *(status.value for status in ValueStatus))
-COLUMNS = ("question", "answer", "reason", "tokens", "seconds", "tags", "state", "position")
+COLUMNS = (
+    *("question", "answer", "reason", "tokens", "seconds", "tags", "state", "position"),
+    *("cost", "attempts"),
+)
 USUAL = COLUMNS[:5]
 SIZE, MOST = 50, 500
 MOST_VALUES = 50
 """How many values of a tag have an address of their own."""
 LONGEST = 400
 """How many characters of a text stand in a row."""
+_NO_CURSOR = "after must be a cursor from a link to the next page"
 BEFORE = 5
 """How many cases stand before the one that a reader comes back to, on a later page."""
 STATE = ("where", "q", "status", "sort", "order", "column")
@@ -66,6 +73,7 @@ class ListedCase(ResponseModel):
     attempts: int = 0
     tokens: int | None = Field(None, description="of the candidate, in all attempts")
     seconds: float | None = Field(None, description="of the candidate, in all attempts")
+    cost: float | None = Field(None, description="of the candidate, in all attempts")
 
 
 class RunAsked(ResponseModel):
@@ -118,6 +126,7 @@ class CaseList:
             descending=one_of(request, "order", ("up", "down")) == "down",
             after=read_cursor(params.get("after", "")),
         )
+        _check_cursor(query)
         pairs = tuple(
             (name, value) for name, value in params.multi_items() if name in STATE and value
         )
@@ -144,12 +153,12 @@ class CaseList:
 
     def sorted_by(self, sort: str) -> str:
         """Return the address of the list in another order; the current one is turned round."""
-        turned = "down" if sort == self.query.sort and not self.query.descending else ""
-        return self.link(("sort", sort), ("order", turned)) + "#cases"
+        down = sort in DOWN_FIRST if sort != self.query.sort else not self.query.descending
+        return self.link(("sort", sort), ("order", "down" if down else "")) + "#cases"
 
-    def next_page(self, last: ResultRow) -> str:
+    def next_page(self, store: Store, last: ResultRow) -> str:
         """Return the address of the page after a row."""
-        return self.link(after=self._cursor(last.value, last.case_id, last.position)) + "#cases"
+        return self.link(after=self._cursor(store, last.position)) + "#cases"
 
     def case(self, case_id: str) -> str:
         """Return the address of a case, as one of this list."""
@@ -157,12 +166,11 @@ class CaseList:
         query = with_query("", self.pairs)
         return address + (query.replace("?", "&", 1) if "?" in address else query)
 
-    def around(self, store: Store, result: CaseResult, position: int) -> "Around":
+    def around(self, store: Store, position: int) -> "Around":
         """Find the cases before and after one, and its number in the list."""
-        key = {"position": None, "value": result.folded.value, "id": result.case.id}
-        here = Cursor(key[self.query.sort], position)
+        here = store.listing.cursor(self.run.id, self.query.sort, position)
         ahead = replace(self.query, after=here)
-        back = replace(ahead, descending=not ahead.descending)
+        back = replace(ahead, backward=True)
         following = store.listing.page(self.run.id, ahead, 1)
         preceding = store.listing.page(self.run.id, back, BEFORE + 1)
         if self.query.filters or self.query.sort != "position":
@@ -171,11 +179,7 @@ class CaseList:
             rows = store.results.last_position(self.run.id)
             number = rows - position + 1 if self.query.descending else position + 1
         first = preceding[-1] if len(preceding) > BEFORE else None
-        after = (
-            self._cursor(first.value, first.case_id, first.position)
-            if first is not None and number > SIZE
-            else ""
-        )
+        after = self._cursor(store, first.position) if first and number > SIZE else ""
         return Around(
             before=self.case(preceding[0].case_id) if preceding else None,
             after=self.case(following[0].case_id) if following else None,
@@ -183,9 +187,9 @@ class CaseList:
             back=f"{self.link(after=after)}#p{position}",
         )
 
-    def _cursor(self, value: float | None, case_id: str, position: int) -> str:
-        key = {"position": None, "value": value, "id": case_id}[self.query.sort]
-        return json.dumps([key, position], separators=(",", ":"))
+    def _cursor(self, store: Store, position: int) -> str:
+        cursor = store.listing.cursor(self.run.id, self.query.sort, position)
+        return json.dumps(cursor, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -207,11 +211,19 @@ def read_cursor(text: str) -> Cursor | None:
     try:
         key, position = json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        raise UsageError("after must be a cursor from a link to the next page") from None
+        raise UsageError(_NO_CURSOR) from None
     good = isinstance(key, str | float | int | None) and not isinstance(key, bool)
     if not good or type(position) is not int or abs(position) >= 1 << 31:
-        raise UsageError("after must be a cursor from a link to the next page")
+        raise UsageError(_NO_CURSOR)
     return Cursor(float(key) if isinstance(key, int) else key, position)
+
+
+def _check_cursor(query: ListingQuery) -> None:
+    """Raise a UsageError for a cursor that is none of a list in this order."""
+    if query.after is None or query.after.key is None or query.sort == "position":
+        return
+    if isinstance(query.after.key, str) != (query.sort in TEXT_SORTS):
+        raise UsageError(_NO_CURSOR)
 
 
 def counts_of(request: Request, store: Store, case_list: CaseList) -> ListCounts:
@@ -288,8 +300,7 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
     case = as_asked(result.case, run.candidate)
     questions = [message.content for message in case.messages if message.role == "user"]
     worst = min(result.attempts, key=_worth, default=None)
-    tokens = [used for item in result.attempts if (used := _tokens(item)) is not None]
-    seconds = [item.attempt.seconds for item in result.attempts if item.attempt.seconds is not None]
+    keys = sort_keys(result)
     why = reasons(result)
     return {
         "question": _beginning(questions[-1] if questions else ""),
@@ -297,20 +308,14 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
         "reason": _beginning(why[0] if why else ""),
         "cause": cause_of_case(result) or "",
         "attempts": len(result.attempts),
-        "tokens": sum(tokens) if tokens else None,
-        "seconds": sum(seconds) if seconds else None,
+        "tokens": keys.tokens,
+        "seconds": keys.seconds,
+        "cost": keys.cost,
     }
 
 
 def _worth(item: AttemptResult) -> float:
     return float("-inf") if item.value.value is None else item.value.value
-
-
-def _tokens(item: AttemptResult) -> int | None:
-    used = used_by_candidate(item.attempt)
-    counts = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    numbers = [count for count in counts if isinstance(count, int)]
-    return sum(numbers) if numbers else None
 
 
 def _beginning(text: str) -> str:

@@ -240,11 +240,11 @@ def run(request: Request) -> Page[RunPage]:
             everything = replace(case_list, query=ListingQuery())
             counts = counts_of(request, store, everything).model_copy(update={"listed": 0})
         cases = rows_with_texts(store, stored_run, rows[:size])
+        following = case_list.next_page(store, rows[size - 1]) if len(rows) > size else None
         related = related_pages(store, stored_run)
         ratings = mean_ratings(request, store, stored_run) if numbers["totals"] else []
         if stored_run.status.is_unfinished and numbers["totals"] is None:
             live = live_numbers(request, store, stored_run)
-    more = len(rows) > size
     data = RunPage(
         **numbers,
         judges=_judges(stored_run),
@@ -256,7 +256,7 @@ def run(request: Request) -> Page[RunPage]:
         counts=counts,
         cases=cases,
         asked=case_list.filters(),
-        next=case_list.next_page(rows[size - 1]) if more else None,
+        next=following,
         related=related,
         ratings=ratings,
     )
