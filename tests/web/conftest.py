@@ -18,6 +18,7 @@ from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite, ToolCall
 from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.sort_keys import sort_keys
 from proctor.engine.run.totals import RunTotals
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
@@ -158,7 +159,7 @@ def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
             ResultRow(
                 position=place, case_id=one.case.id, status=folded.status, value=folded.value,
                 full=one.case.full_score, weight=one.case.weight, low=folded.low, high=folded.high,
-                spread=folded.spread, tags=one.case.tags,
+                spread=folded.spread, tags=one.case.tags, sort_keys=sort_keys(result),
             )
         )  # fmt: skip
     store.results.put(run.id, rows)

@@ -1,12 +1,18 @@
 """The list of cases: an address says all of it, and a case carries it along."""
 
-from typing import Any
+import re
+from typing import Any, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from starlette.testclient import TestClient
 
 from proctor.core.run import Run
 from proctor.core.suite import Spec
+from proctor.errors import UsageError
+from proctor.store.queries import Sort
+from proctor.store.store import Store
+from proctor.web.app import make_app
 from proctor.web.pages.case_list import CaseList, ListedCase, rows_with_texts
 
 Asked = Any
@@ -43,3 +49,54 @@ def test_rows_of_a_suite_that_is_gone_are_listed_without_texts(page_pool: Any) -
         assert [(one.id, one.question) for one in listed] == [("a", ""), ("b", "")]
         assert isinstance(listed[0], ListedCase)
         assert rows_with_texts(store, run, rows)[1].question == "b?"
+
+
+@pytest.mark.parametrize("sort", get_args(Sort))
+@pytest.mark.sampled(3)
+def test_every_header_sorts_pages_and_the_way_from_case_to_case(
+    tmp_path: Any, put_run: Any, examined: Any, sort: str
+) -> None:
+    path = str(tmp_path / "p.db")
+    with Store.open(path) as store:
+        cases = [
+            examined.plain(
+                f"c{n}", "y" * (n * 3 % 7), n * 2 % 3 / 2, ask="?" * (n * 5 % 6),
+                tags={"kind": (f"k{n % 4}",)} if n % 3 else {},
+            )
+            for n in range(9)
+        ]  # fmt: skip
+        put_run(store, "done", cases)
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        for order in ("up", "down"):
+            query = f"sort={sort}&order={order}"
+            whole = client.get(f"/runs/done.json?{query}").json()
+            ids = [case["id"] for case in whole["cases"]]
+            assert sorted(ids) == [f"c{n}" for n in range(9)]
+            paged: list[str] = []
+            link = f"/runs/done?{query}&size=2"
+            while link:
+                page = client.get(link.replace("/runs/done", "/runs/done.json", 1)).json()
+                paged += [case["id"] for case in page["cases"]]
+                link = page["next"] and page["next"].partition("#")[0] + "&size=2"
+            assert paged == ids
+            for place, case_id in enumerate(ids):
+                page_text = client.get(f"/runs/done/cases/{case_id}?{query}").text
+                links = re.findall(
+                    r'href="/runs/done/cases/(\w+)[^"]*" rel="(prev|next)"', page_text
+                )
+                around = {"prev": ids[place - 1] if place else "", "next": (*ids, "")[place + 1]}
+                wanted = {rel: name for rel, name in around.items() if name}
+                assert {rel: name for name, rel in links} == wanted, (sort, order, case_id)
+
+
+def test_headers_lead_to_the_longest_and_dearest_first(asked: Asked) -> None:
+    case_list = CaseList.of(asked("/runs/r", "sort=tokens&order=down&q=x"), RUN)
+    assert case_list.sorted_by("seconds") == "/runs/r?q=x&sort=seconds&order=down#cases"
+    assert case_list.sorted_by("reason") == "/runs/r?q=x&sort=reason#cases"
+    assert case_list.sorted_by("tokens") == "/runs/r?q=x&sort=tokens#cases"
+
+
+@pytest.mark.parametrize("query", ["sort=tokens&after=[%22a%22,1]", "sort=reason&after=[3,1]"])
+def test_a_cursor_of_another_order_is_refused(asked: Asked, query: str) -> None:
+    with pytest.raises(UsageError, match="a cursor from a link"):
+        CaseList.of(asked("/runs/r", query), RUN)

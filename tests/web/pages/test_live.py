@@ -6,6 +6,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from proctor.core.run import RunStatus
+from proctor.core.score import Score
+from proctor.core.suite import Criterion, Spec
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 from proctor.web.app import make_app
@@ -77,3 +79,42 @@ def test_readers_at_the_same_time_share_one_look(
             assert client.get("/runs/going/live.json").json()["graded"] == 0
             link(store, 0)
             assert client.get("/runs/going/live.json").json()["graded"] == 0
+
+
+def test_answers_that_wait_for_a_judge_are_shown_by_the_criteria_that_do_not(
+    tmp_path: Any, put_run: Any, examined: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(live, "FRESH", 0.0)
+    monkeypatch.setattr(live, "MOST_READ", 2)
+    path = str(tmp_path / "p.db")
+    with Store.open(path) as store:
+        names = Criterion(id="names", scorer=Spec(name="contains", params={"text": "x"}))
+        cases = []
+        for number in range(6):
+            one = examined.plain(f"c{number}", f"say {number}", 1.0)
+            case = replace(one.case, criteria=(*one.case.criteria, names))
+            score = Score(points=float(number < 3), out_of=1.0)
+            cases.append(replace(one, case=case, scores=({**one.scores[0], "names": score},)))
+        run = put_run(store, "done", cases)
+        store.runs.save(replace(run, id="going", name="going", status=RunStatus.RUNNING))
+        for number in range(5):
+            keys = {"names": f"done-{number}-0-names", "fits": f"not-yet-{number}"}
+            store.attempts.link("going", [
+                RunAttempt(position=number, index=0, attempt_key=f"done-{number}-0", score_keys=keys)
+            ])  # fmt: skip
+        with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+            counts = []
+            for _ in range(4):
+                looked = client.get("/runs/going/live.json").json()
+                assert (looked["rate"], looked["graded"], looked["waiting"]) == (None, 0, True)
+                counts += [(one["id"], one["cases"], one["rate"]) for one in looked["criteria"]]
+            assert counts == [("names", 2, 1.0), ("names", 4, 0.75), *[("names", 5, 0.6)] * 2]
+            low, high = looked["criteria"][0]["interval"]
+            assert low < 0.6 < high
+            page = client.get("/runs/going").text
+            assert "Judges and programs score once all answers are in" in page
+            assert "5 cases" in page
+            assert 'data-count="{count} cases"' in page
+            link(store, 0, 1, 2, 3, 4, 5)
+            looked = client.get("/runs/going/live.json").json()
+            assert (looked["waiting"], looked["criteria"]) == (False, [])

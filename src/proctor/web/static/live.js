@@ -32,7 +32,23 @@ function row(found) {
   return item;
 }
 
+function criterion(found) {
+  const item = document.createElement("li");
+  const [name, rate, rest] = ["span", "b", "span"].map((kind) => document.createElement(kind));
+  name.className = "mono";
+  name.textContent = found.id;
+  rate.textContent = percent(found.rate);
+  rest.className = "faint";
+  const range = found.interval ? `${found.interval.map(percent).join("–")} · ` : "";
+  rest.textContent = range + zone("criteria").dataset.count.replace("{count}", found.cases);
+  item.append(name, " ", rate, " ", rest);
+  return item;
+}
+
 function show(found) {
+  zone("waiting").hidden = !found.waiting;
+  zone("criteria").hidden = !found.criteria.length;
+  zone("criteria").replaceChildren(...found.criteria.map(criterion));
   zone("rate").textContent = percent(found.rate);
   zone("interval").textContent = found.interval ? found.interval.map(percent).join("–") : "–";
   for (const [name, most] of [["collected", found.total], ["graded", found.cases]]) {
