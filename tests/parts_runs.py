@@ -68,8 +68,7 @@ def result_at(place: int) -> ResultRow:
 
 def sort_keys_at(place: int) -> SortKeys:
     """Return what the engine writes for a case to sort it by."""
-    from proctor.engine.run.aggregate import case_result
-    from proctor.engine.run.sort_keys import sort_keys
+    from proctor.engine.run.aggregate import case_result, sort_keys
 
     keys = sort_keys(case_result(parse_fold("mean"), case_at(place), attempts_at(place)))
     return keys._replace(reason=None) if place >= 7 and place % 6 != 5 else keys

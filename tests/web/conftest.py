@@ -17,8 +17,7 @@ from proctor.core.rounds import FILES, ROUNDS, Attachment, Post, Round
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite, ToolCall
-from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.sort_keys import sort_keys
+from proctor.engine.run.aggregate import case_result, fold_of, sort_keys
 from proctor.engine.run.totals import RunTotals
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store

@@ -12,6 +12,7 @@ from needs import imported
 from proctor.engine.tour.fill import LATENCIES, Tour, in_progress
 from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
+from proctor.web.pages.case_view import BINS
 from proctor.web.share.document import ShareSettings, write_page
 from waiting import until
 
@@ -82,15 +83,22 @@ def findings(page: Any, axe: str) -> list[str]:
     return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in wrong]
 
 
-@SCHEMES
-@pytest.mark.parametrize("width", [1440, 390])
-def test_axe_core_finds_nothing(page: Any, suite: str, axe: str, scheme: str, width: int) -> None:
+@pytest.mark.parametrize(
+    ("language", "scheme", "width"),
+    # Every two of language, theme and width meet once.
+    [("en", "light", 1440), ("en", "dark", 390), ("zh", "light", 390), ("zh", "dark", 1440)],
+)
+def test_axe_core_finds_nothing(
+    page: Any, suite: str, axe: str, language: str, scheme: str, width: int
+) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
+    page.set_extra_http_headers({"Accept-Language": language})
     wrong = {}
     for name, path in PAGES.items():
         response = page.goto(path.format(suite=suite))
         assert response.status == 200, name
+        assert page.locator("html").get_attribute("lang").startswith(language), name
         if faults := findings(page, axe):
             wrong[name] = faults
         sideways = page.evaluate("document.documentElement.scrollWidth > innerWidth")
@@ -240,3 +248,72 @@ def test_a_shared_file_is_opened_from_disk(
         sync_api.expect(page.locator("h1")).to_have_text(name)
         assert findings(page, axe) == []
     assert wrong == []
+
+
+@SCHEMES
+def test_settings_that_differ_are_opened(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/compare?run=tour-small-plain&run=tour-small-strict")
+    drawer = page.locator("details.drawer").filter(
+        has=page.locator("summary", has_text="What was set differently")
+    )
+    rows = drawer.locator("tbody tr")
+    sync_api.expect(rows.first).to_be_hidden()
+    drawer.locator("summary").click()
+    sync_api.expect(rows.first).to_be_visible()
+    sync_api.expect(drawer).to_contain_text("prompt")
+
+
+@SCHEMES
+def test_a_click_on_a_bar_lists_its_cases(page: Any, place: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    with Store.open(place) as store:
+        run = store.runs.get("tour-small-plain")
+        counts = store.listing.histogram(run.id, BINS)
+    page.goto("/runs/tour-small-plain")
+    for bar in {0, BINS - 1} & {at for at, count in enumerate(counts) if count}:
+        picture = page.locator("img[usemap]")
+        picture.scroll_into_view_if_needed()
+        picture.click(position={"x": 320 / BINS * (bar + 0.5), "y": 60})
+        page.wait_for_url(re.compile("where=rate"))
+        sync_api.expect(page.locator("table.cases tbody tr")).to_have_count(counts[bar])
+
+
+@SCHEMES
+def test_headers_sort_the_cases_and_the_way_through_them(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/tour-small-plain?column=tokens&column=cost&column=attempts")
+    for name in ("Tokens", "Cost", "Attempts", "Case"):
+        header = page.locator("table.cases th").filter(has_text=re.compile(f"^{name}$"))
+        header.get_by_role("link").click()
+        direction = "ascending" if name == "Case" else "descending"
+        sync_api.expect(header).to_have_attribute("aria-sort", direction)
+    header.get_by_role("link").click()
+    sync_api.expect(header).to_have_attribute("aria-sort", "descending")
+    ids = page.locator("table.cases td.id a").all_inner_texts()
+    assert ids == sorted(ids, reverse=True)
+    page.locator("table.cases td.id a").first.click()
+    sync_api.expect(page.locator("h1")).to_contain_text(ids[0])
+    press(page, "j")
+    sync_api.expect(page.locator("h1")).to_contain_text(ids[1])
+
+
+def test_labels_are_downloaded_and_sent_back(page: Any, place: str, tmp_path: Path) -> None:
+    page.goto("/runs/tour-small-plain/label?criterion=right")
+    with page.expect_download() as begun:
+        page.get_by_role("link", name="50 cases to be filled in").click()
+    file = tmp_path / "todo.csv"
+    begun.value.save_as(file)
+    author = "sender of files"
+    rows = file.read_text(encoding="utf-8").replace(",right,,", ",right,1,")
+    file.write_text(rows, encoding="utf-8")
+    with Store.open(place) as store:
+        before = len(store.labels.of_run(store.runs.get("tour-small-plain").id))
+    page.get_by_label("File of labels").set_input_files(file)
+    page.get_by_label("Author of rows").fill(author)
+    page.get_by_role("button", name="Store labels").click()
+    sync_api.expect(page.locator(".files [role=status]")).to_contain_text("Labels added:")
+    with Store.open(place) as store:
+        labels = store.labels.of_run(store.runs.get("tour-small-plain").id)
+    assert len(labels) > before
+    assert {label.author for label in labels[before:]} == {author}

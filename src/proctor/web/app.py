@@ -29,6 +29,7 @@ from proctor.web.pages import (
     home,
     items,
     label,
+    label_file,
     run,
     suite,
 )
@@ -47,6 +48,7 @@ routes: list[Route] = [
     *suite.routes,
     *case.routes,
     *label.routes,
+    *label_file.routes,
     *audit.routes,
     *run.routes,
     *compare.routes,

@@ -8,8 +8,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fold import parse_fold
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.engine.run.aggregate import case_result
-from proctor.engine.run.sort_keys import sort_keys
+from proctor.engine.run.aggregate import case_result, sort_keys
 from proctor.store.rows import KEY_LENGTH, SortKeys
 
 CASE = Case(

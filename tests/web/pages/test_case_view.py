@@ -1,15 +1,27 @@
 """A case laid out for a page: matches marked, tables of what scorers found, any note survived."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.web.pages.case_view import case_view
+from proctor.store.queries import ListingQuery
+from proctor.store.rows import ResultRow
+from proctor.store.store import Store
+from proctor.web.pages.case_view import (
+    BINS,
+    case_view,
+    histogram_bins,
+    histogram_svg,
+    short_count,
+)
 
 CASE = Case(
     id="c",
@@ -133,3 +145,44 @@ def test_long_texts_are_cut_and_failures_have_their_words() -> None:
     ]
     assert (second["error"], second["traceback"], second["formula"]) == ("gone", "at 3", "")
     assert second["scores"] == []
+
+
+def test_bars_of_a_histogram_lead_to_their_cases(store_with_values: tuple[Store, int]) -> None:
+    store, cases = store_with_values
+    counts = store.listing.histogram("r", BINS)
+    for one, count in zip(histogram_bins(BINS), counts, strict=True):
+        assert store.listing.count("r", ListingQuery(where=one.where)) == count, one
+    assert sum(counts) == cases
+    assert histogram_bins(BINS)[1].coords == "16,0,32,106"
+    assert [one.where for one in histogram_bins(2)] == ["rate < 0.5", "rate >= 0.5"]
+
+
+@pytest.fixture
+def store_with_values(tmp_path: Path) -> Iterator[tuple[Store, int]]:
+    values = [-0.5, *(place / 20 for place in range(21)), 0.333, 1.5, None]
+    rows = [
+        ResultRow(
+            position=place,
+            case_id=f"c{place}",
+            status=ValueStatus.UNSCORED if value is None else ValueStatus.SCORED,
+            value=value,
+            full=1.0,
+            weight=1.0,
+            low=0.0,
+            high=1.0,
+            spread=0.0,
+        )
+        for place, value in enumerate(values)
+    ]
+    with Store.open(str(tmp_path / "p.db")) as store:
+        store.results.put("r", rows)
+        yield store, len(rows) - 1
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(7, "7"), (950, "950"), (1234, "1.2k"), (9960, "10k"), (43_210, "43k"), (10**6, "1.0M")],
+)
+def test_counts_are_short(count: int, words: str) -> None:
+    assert short_count(count) == words
+    assert f">{words}</text>" in histogram_svg([0, count])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.attempt import Attempt, AttemptStatus, token_count, used_by_candidate
 from proctor.core.case_value import (
     Value,
     ValueStatus,
@@ -16,17 +16,20 @@ from proctor.core.case_value import (
 from proctor.core.fingerprint import is_plain, plain
 from proctor.core.fold import Fold, fold, is_ragged, parse_fold
 from proctor.core.run import CASES_PER_BLOCK, AttemptResult, CaseResult, Summary
-from proctor.core.score import Score
-from proctor.core.suite import Case, Suite
-from proctor.engine.run.sort_keys import sort_keys
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion, Json, Suite
 from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
+from proctor.reports.reasons import full_marks
 from proctor.stats.intervals import IntervalMethod
-from proctor.store.rows import LinkedCase, ResultRow, SortKeys
+from proctor.store.rows import LinkedCase, ResultRow, SortKeys, reason_text, tag_text
 
 if TYPE_CHECKING:
     from proctor.engine.run.measure_sums import RunMeasures
+
+
+_NEAR = 1e-9
 
 
 def stored_score(score: Score) -> Score:
@@ -185,6 +188,52 @@ def result_row(position: int, result: CaseResult) -> ResultRow:
 def _why_not(status: ValueStatus) -> ValueStatus:
     own_statuses = (ValueStatus.ERROR, ValueStatus.SHOWN)
     return status if status in own_statuses else ValueStatus.UNSCORED
+
+
+def sort_keys(result: CaseResult) -> SortKeys:
+    """Return what a case can be sorted by."""
+    attempts = [item.attempt for item in result.attempts]
+    used = [used_by_candidate(attempt) for attempt in attempts if attempt.usage]
+    question = next((m.content for m in reversed(result.case.messages) if m.role == "user"), "")
+    tokens = total(map(token_count, used))
+    return SortKeys(
+        attempts=len(attempts),
+        tokens=None if tokens is None else int(tokens),
+        seconds=total(attempt.seconds for attempt in attempts),
+        cost=total(usage.get("cost") for usage in used),
+        question_length=len(question) or None,
+        answer_length=max((len(attempt.output) for attempt in attempts), default=0) or None,
+        reason=None if full_marks(result) else _first_reason(result),
+        tag_text=tag_text(result.case.tags) if result.case.tags else None,
+    )
+
+
+def total(numbers: Iterable[Json]) -> float | None:
+    """Return the sum of what is a number; None where nothing is."""
+    own = [number for number in numbers if type(number) in (int, float)]
+    return sum(own) if own else None
+
+
+def _first_reason(result: CaseResult) -> str | None:
+    """Return which criterion lacks points and why, or why there is no answer, of one attempt."""
+    for item in result.attempts:
+        if item.attempt.status is not AttemptStatus.ANSWERED:
+            return reason_text("", item.attempt.error or item.attempt.status.value)
+        for criterion in result.case.criteria:
+            score = item.scores.get(criterion.id)
+            if score is not None and _lacks(criterion, score):
+                return reason_text(criterion.id, score.reason)
+    return None
+
+
+def _lacks(criterion: Criterion, score: Score) -> bool:
+    if score.status is ScoreStatus.FAILED:
+        return True
+    if score.points is None or score.out_of is None:
+        return False
+    if criterion.weight < 0:
+        return score.points > _NEAR
+    return score.points < score.out_of - _NEAR
 
 
 class _ResultSpool:

@@ -95,7 +95,7 @@ def _operation(endpoint: Endpoint | FormEndpoint) -> dict[str, Any]:
         "responses": good | wrong,
     }
     if operation.form is not None:
-        body = {"application/x-www-form-urlencoded": {"schema": operation.form}}
+        body = {operation.form_media: {"schema": operation.form}}
         described_operation["requestBody"] = {"required": True, "content": body}
     return described_operation
 

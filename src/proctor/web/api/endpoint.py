@@ -33,6 +33,7 @@ class Operation:
     media: str = SVG
     """The media type of a response that has no response model."""
     form: Mapping[str, Any] | None = None
+    form_media: str = "application/x-www-form-urlencoded"
 
 
 class Endpoint(Route):

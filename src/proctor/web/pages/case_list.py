@@ -13,8 +13,7 @@ from starlette.requests import Request
 from proctor.core.case_value import ValueStatus
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
-from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.sort_keys import sort_keys
+from proctor.engine.run.aggregate import case_result, fold_of, sort_keys
 from proctor.errors import StoreError, UsageError
 from proctor.reports.reasons import cause_of_case, reasons
 from proctor.reports.structured import tag_object

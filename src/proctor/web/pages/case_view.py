@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.core.attempt import TRACEBACK
 from proctor.core.fingerprint import plain
@@ -19,6 +19,8 @@ from proctor.web.highlight import pieces
 from proctor.web.pictures import is_embedded
 
 WIDTH, HEIGHT, FOOT = 320, 90, 16
+BINS = 20
+"""Bars of a histogram."""
 BAR, INK = "#3b8fd6", "#7a828c"
 """Colours that are visible on light and dark pages."""
 
@@ -32,6 +34,8 @@ def histogram_svg(counts: Sequence[int]) -> str:
         f' width="{step - 1:.1f}" height="{_high(count, most):.1f}" fill="{BAR}">'
         f"<title>{100 * place // len(counts)}–{100 * (place + 1) // len(counts)}%:"
         f" {count}</title></rect>"
+        f'<text x="{(place + 0.5) * step:.1f}" y="{HEIGHT - _high(count, most) - 2:.1f}"'
+        f' font-size="8" text-anchor="middle">{short_count(count)}</text>'
         for place, count in enumerate(counts)
         if count
     )
@@ -54,7 +58,40 @@ def histogram_svg(counts: Sequence[int]) -> str:
 
 def _high(count: int, most: int) -> float:
     """Return the height of a bar; even one case in a million is visible."""
-    return max(1.0, count / most * (HEIGHT - 4))
+    return max(1.0, count / most * (HEIGHT - 12))
+
+
+def short_count(count: int) -> str:
+    """Return a count in at most four characters: 950, 1.2k, 43k, 1.0M."""
+    for size, letter in ((10**6, "M"), (10**3, "k")):
+        if count >= size:
+            share = count / size
+            return f"{share:.1f}{letter}" if share < 9.95 else f"{share:.0f}{letter}"
+    return str(count)
+
+
+class HistogramBin(NamedTuple):
+    """A bar of the histogram as a place to click."""
+
+    coords: str
+    """Its area in the image, as HTML writes it."""
+    where: str
+    """The condition that its cases meet."""
+    label: str
+
+
+def histogram_bins(bins: int) -> list[HistogramBin]:
+    """Return the bars of a histogram; the first and the last have what lies outside, too."""
+    step = WIDTH / bins
+    areas = []
+    for place in range(bins):
+        low = f"rate >= {place / bins:g}" if place else ""
+        high = f"rate < {(place + 1) / bins:g}" if place < bins - 1 else ""
+        coords = f"{place * step:.0f},0,{(place + 1) * step:.0f},{HEIGHT + FOOT}"
+        label = f"{100 * place // bins}–{100 * (place + 1) // bins}%"
+        where = " and ".join(part for part in (low, high) if part) or "rate is not None"
+        areas.append(HistogramBin(coords, where, label))
+    return areas
 
 
 Laid = dict[str, Any]

@@ -209,8 +209,17 @@ def show_label(request: Request) -> Page[LabelPage]:
         "csrf": token_for(view.run.id),
         "raw": raw_wanted(request),
         "texts": {mode: f"{here}&text={mode}" for mode in CHOICES},
+        "files": f"{addresses.run_link(view.run.id)}/labels",
+        "imported": _imported(request),
     }
     return Page(template="label", data=data, only_page=only_page)
+
+
+def _imported(request: Request) -> dict[str, int] | None:
+    """Return how many labels of a file were just stored, if the address says so."""
+    names = ("added", "unchanged", "empty")
+    counts = {name: whole_number(request, name, 0) for name in names}
+    return counts if any(counts.values()) else None
 
 
 @dataclass(frozen=True)
@@ -545,6 +554,10 @@ routes = [
                 whole("goal", "how many labels are aimed at", 1),
                 choice("text", "how the page shows texts; the object has them raw", CHOICES),
                 text("last", "the case labelled before, to be told what the judge said of it"),
+                *(
+                    whole(name, "how many labels of a file were stored, for the page to say", 0)
+                    for name in ("added", "unchanged", "empty")
+                ),
             ],
         ),
     ),

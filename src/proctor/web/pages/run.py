@@ -41,6 +41,7 @@ from proctor.web.pages.case_list import (
     rows_with_texts,
     tag_links,
 )
+from proctor.web.pages.case_view import BINS, histogram_bins
 from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
 from proctor.web.pages.ratings import MeanRating, mean_ratings
@@ -266,6 +267,10 @@ def run(request: Request) -> Page[RunPage]:
         "words": [case_list.query.search] if case_list.query.search else [],
         "first_page": case_list.link() + "#cases",
         "wheres": tag_links(case_list, tags, data.groups),
+        "bins": [
+            (one, case_list.link(("where", one.where), ("status", "")) + "#cases")
+            for one in histogram_bins(BINS)
+        ],
         "statuses": STATUSES[1:],
         "all_columns": COLUMNS,
         "usual": case_list.columns == USUAL,

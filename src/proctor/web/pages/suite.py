@@ -24,7 +24,7 @@ from proctor.web.api.response import (
     Tag,
 )
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run, the_suite
-from proctor.web.pages.case_view import histogram_svg
+from proctor.web.pages.case_view import BINS, histogram_svg
 from proctor.web.pages.trend import (
     CostPoint,
     TrendPoint,
@@ -101,7 +101,7 @@ def _cell(numbers: Mapping[str, Any] | None, name: str) -> Cell | None:
 
 
 PAGE = 50
-BINS = 20
+
 LONGEST = 300
 """How many characters of a question a table shows."""
 
