@@ -1,5 +1,6 @@
 """Grading on a cluster: the same scores as here, whatever becomes of its nodes on the way."""
 
+import asyncio
 import json
 import os
 import threading
@@ -143,9 +144,17 @@ def test_a_lost_node_costs_only_what_is_under_way(
             time.sleep(0.05)
         cluster.remove_node(node, allow_graceful=False)
 
+    async def work() -> dict[str, Score]:
+        # The node that is to be lost must be at work: all workers are ready before the first task.
+        await executor.warm(0)
+        assert executor._pool is not None
+        while executor._pool._starting:
+            await asyncio.sleep(0.05)
+        thread.start()
+        return {key: score async for key, score in executor.grade(tasks)}
+
     thread = threading.Thread(target=strike)
-    thread.start()
-    made = grade(executor, tasks)
+    made = closing(executor, work)
     thread.join()
     assert executor.lost >= 1
     assert len(made) == 12 * 64
