@@ -1,12 +1,13 @@
 """Intervals of differences: added cases, rare disasters, ends that hold for any differences."""
 
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from proctor.stats.difference import DifferenceCases, DifferenceEstimate
-from proctor.stats.intervals import t_quantile
+from proctor.stats.intervals import t_quantile, t_tail
 
 
 def estimate_of(
@@ -42,49 +43,93 @@ def test_disasters_that_would_undo_a_large_gain_would_have_shown() -> None:
     """A gain g is undone by a share g / (1 + g) of full losses: how likely are so few of them."""
     gains = [0.15, 0.25, 0.2, 0.3, 0.1] * 4
     unseen = (1 / 1.2) ** 20
-    assert cases_of(gains).disasters_p() == pytest.approx(unseen)
-    once = cases_of([*gains, -0.9])
+    disasters = cases_of(gains).disasters()
+    assert disasters.hidden_p(disasters.mean) == pytest.approx(unseen)
+    once = cases_of([*gains, -0.9]).disasters()
     share = 0.2 / 1.2
-    assert once.disasters_p() == pytest.approx((1 - share) ** 21 + 21 * share * (1 - share) ** 20)
-    assert cases_of(gains, 3.0).disasters_p() == pytest.approx(unseen)
+    assert once.shown == 1
+    assert once.hidden_p(once.mean) == pytest.approx(
+        (1 - share) ** 21 + 21 * share * (1 - share) ** 20
+    )
+    heavy = cases_of(gains, 3.0).disasters()
+    assert heavy.hidden_p(heavy.mean) == pytest.approx(unseen)
 
 
-def test_what_would_hardly_be_found_again_misleads_less_often() -> None:
-    """The chance of a false verdict is that of no disaster times that of finding the gain then."""
-    sure = estimate_of([0.15, 0.25, 0.2, 0.3, 0.1] * 4)
-    assert sure.disasters_p == pytest.approx((1 / 1.2) ** 20, rel=1e-3)
-    halves = [0.5] * 6 + [0.0] * 4
-    assert estimate_of(halves).disasters_p < 0.7 * cases_of(halves).disasters_p()
+def test_the_true_gain_may_be_larger_or_smaller_than_what_was_seen() -> None:
+    """Over all true gains: that so large a one shows, times that no disaster does."""
+    exact = cases_of([0.1] * 20).disasters()
+    assert exact.error == 0
+    assert exact.unseen_p() == pytest.approx(1.1**-20)
+    disasters = cases_of([0.5] * 6 + [0.0] * 4).disasters()
+    gains = disasters.mean + disasters.error * np.linspace(-1.8, 6, 2_000)
+    highest = max(
+        NormalDist().cdf((gain - disasters.mean) / disasters.error) * (1 + gain) ** -10
+        for gain in gains.tolist()
+    )
+    assert disasters.unseen_p() == pytest.approx(highest, rel=1e-4)
+    assert highest < 0.9 * disasters.hidden_p(disasters.mean)
+    assert cases_of([0.0] * 20).disasters().unseen_p() == 1
 
 
 @pytest.mark.parametrize(
-    ("changes", "scattered"),
+    ("changes", "low", "high"),
     [
-        ([0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2, True),
-        ([0.1] * 20, False),
-        ([0.1] * 18 + [-0.9] * 2, False),  # the losses are disasters
-        ([0.1] * 18 + [-0.05] * 2, False),  # much alike, in spite of small losses
-        ([0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, 0.2, 0.25] * 2, False),  # no loss at all
-        ([0.0] * 20, False),
+        ([0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2, 0.0, 0.001),
+        ([0.1] * 20, 1.0, 1.0),
+        ([0.1] * 18 + [-0.9] * 2, 1.0, 1.0),  # the losses are disasters
+        ([0.1] * 18 + [-0.05] * 2, 0.2, 0.7),  # much alike, in spite of small losses
+        ([0.02 * place for place in range(1, 11)] * 2, 0.4, 0.8),  # no loss at all
+        ([0.0] * 20, 1.0, 1.0),
     ],
 )
-def test_small_changes_that_go_both_ways(changes: list[float], scattered: bool) -> None:
-    cases = cases_of(changes)
-    assert cases.is_scattered() is scattered
-    assert cases_of([-one for one in changes], 2.0).is_scattered() is scattered
+def test_how_likely_gains_that_are_alike_scatter_so(
+    changes: list[float], low: float, high: float
+) -> None:
+    found = cases_of(changes).disasters().alike_p()
+    assert low <= found <= high
+    assert cases_of([-one for one in changes], 2.0).disasters().alike_p() == pytest.approx(found)
 
 
-def test_a_gain_decides_by_student_among_changes_both_ways_and_by_its_size_without() -> None:
-    """One in ten got slightly worse among scattered changes; nobody did among the others."""
+@pytest.mark.parametrize("n", [8, 20, 60])
+def test_gains_that_are_alike_scatter_as_the_noncentral_t_says(n: int) -> None:
+    """The chance is a p value: over samples it is spread evenly between 0 and 1."""
+    random = np.random.default_rng(4)
+    samples = 0.1 + 0.05 * random.normal(size=(4_000, n))
+    below = np.mean([cases_of(list(one)).disasters().alike_p() < 0.1 for one in samples[:1_500]])
+    assert 0.04 <= below <= 0.14
+
+
+def test_a_gain_decides_by_student_among_changes_that_scatter_and_by_its_size_without() -> None:
     both = [0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2
     for size in (0.1, 1.0):
         found = estimate_of([size * one for one in both])
-        assert found.p() == found.scatter_p < found.typical_p < 0.02
-    one_way = [0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, 0.0, 0.0] * 2
-    small, large = (estimate_of([size * one for one in one_way]) for size in (0.1, 1.0))
+        assert found.p() == found.student_p < found.typical_p < 0.02
+        assert found.scattered_p < 0.001
+    alike = [0.25, 0.2, 0.15, 0.2, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0] * 2
+    small, large = (estimate_of([size * one for one in alike]) for size in (0.1, 4.0))
     assert small.typical_p == pytest.approx(large.typical_p)
-    assert small.p() == min(small.interval_p(), small.disasters_p) > 0.5
-    assert large.p() == max(large.typical_p, large.disasters_p) < 0.05
+    assert small.p() == min(small.interval_p(), small.unseen_p) > 0.4
+    assert large.p() == max(large.student_p, large.scattered_p) < large.typical_p < 0.05
+
+
+def test_a_long_tail_against_the_mean_makes_it_less_sure() -> None:
+    """Johnson's correction by half, where disasters were seen; a tail along with it costs nothing."""
+    differences = [0.03, 0.04, 0.05] * 60 + [-0.6] * 6
+    cases = cases_of(differences)
+    found = estimate_of(differences)
+    mean, deviation = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    n = len(differences)
+    third = float(((np.array(differences) - mean) ** 3).sum()) * n / ((n - 1) * (n - 2))
+    moved = mean + 0.5 * (third / (6 * deviation**2 * n) + third * mean**2 / (3 * deviation**4))
+    t = moved / (deviation / sqrt(n))
+    assert found.skewed_p == cases.skewed_p() == pytest.approx(2 * t_tail(t, n - 1))
+    assert found.p() == found.skewed_p > found.student_p
+    assert cases_of([3 * one for one in differences], 2.0).skewed_p() == pytest.approx(
+        cases.skewed_p()
+    )
+    assert cases_of([0.03, 0.04, 0.05] * 60 + [0.6] * 6).skewed_p() == 0
+    assert estimate_of([0.03, 0.04, 0.05] * 60).skewed_p == 0
+    assert estimate_of([-0.2, 0.3]).skewed_p == 0
 
 
 def test_typical_changes_are_added_where_enough_were_seen() -> None:

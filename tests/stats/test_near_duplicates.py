@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from proctor.stats.near_duplicates import near_duplicates
+from proctor.stats.near_duplicates import joined_groups, near_duplicates
 
 LONG = "How do I sort a list of dictionaries by the value of a key in Python without a loop"
 
@@ -31,3 +31,8 @@ def test_twins_among_many() -> None:
     texts[301] = "r " + texts[7]
     texts[50] = texts[60]
     assert near_duplicates(texts) == [[7, 300, 301], [50, 60]]
+
+
+def test_groups_of_several_ways_are_joined() -> None:
+    assert joined_groups(6, [[0, 1], [4, 5]], [[1, 3]]) == [[0, 1, 3], [4, 5]]
+    assert joined_groups(0) == []

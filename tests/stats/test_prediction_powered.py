@@ -22,7 +22,7 @@ def test_a_value_worked_out_by_hand() -> None:
     assert found.value == pytest.approx(1 / 2 + trust * (3 / 4 - 3 / 4))
     # What people gave less what is trusted of the judge, on the scale from -trust to 1.
     left = [(own - trust * one + trust) / (1 + trust) for one, own in pairs]
-    ends = RatioSums.of((share, 1.0) for share in left).interval()
+    ends = RatioSums.of((share, 1.0) for share in left).share_interval()
     assert ends is not None
     mean = sum(left) / 4
     others = (NormalDist().inv_cdf(0.975) * trust) ** 2 * (1 / 4) / 4

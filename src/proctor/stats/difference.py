@@ -23,10 +23,16 @@ _FINEST = 0.99
 """Beyond this level the quantiles of so many resamples are too coarse."""
 _LARGE = 2.0
 """A change against the rest is a disaster if it is so many times as large as a typical one."""
-_SCATTER = 1.2
-"""Changes whose mean is at most so many of their standard deviations go both ways."""
-_AGAINST = 0.05
-"""The share of changes against the mean that there is at least, if changes go both ways."""
+_ALIKE, _ALIKE_ONE_WAY = 2.0, 5 / 3
+"""Gains are alike if their mean is at least so many of their standard deviations; the second where
+no small change went against them, as none does in gains spread evenly from nothing upwards."""
+_ALLOWED = 0.8
+"""By which an error through disasters counts: up to 1 in 16, so that all errors stay at 7 %."""
+_SKEW = 0.5
+"""The part of Johnson's correction for skewed differences that is made where disasters were seen;
+more of it costs power where large changes go both ways."""
+_SEARCH = 24
+_GOLDEN = 0.6180339887498949
 _CAREFUL = 0.9
 """The part of an error rate that bounds take, since their tail is matched by moments."""
 
@@ -113,53 +119,47 @@ class DifferenceCases:
             np.append(self.c, [1.0, 1.0]),
         )
 
-    def disasters_p(self) -> float:
-        """Return how likely so few disasters are, if these were frequent enough to undo the rest.
-
-        A disaster is a change of full marks against the direction of the mean. How often it would
-        have to happen follows from the mean of all other cases. A large mean calls for so many
-        disasters that a sample would show them.
-        """
-        changes, disasters = self._against_the_mean()
-        if not (changes > 0).any():
-            return 1.0
-        weights = self.c * self.w
-        rest = float(weights[~disasters].sum())
-        mean = float((weights * changes)[~disasters].sum()) / rest
-        share = mean / (mean + self.largest)
-        number = self.weight / self.typical_weight
-        shown = float(weights[disasters].sum()) / self.typical_weight
-        return beta_cdf(1 - share, max(1e-9, number - shown), shown + 1)
-
-    def is_scattered(self) -> bool:
-        """Tell whether small changes go both ways, as they do around a mean, not one way alone.
-
-        Then a few losses are the other end of the same scatter. Gains that are much alike, with
-        hardly any loss, leave it open what a loss would be.
-        """
-        changes, disasters = self._against_the_mean()
-        small = (changes != 0) & ~disasters
-        values, times = changes[small], self.c[small]
-        number = float(times.sum())
-        if number < 2:
-            return False
-        losses = float(times[values < 0].sum())
-        mean = float((times * values).sum()) / number
-        spread = sqrt(float((times * (values - mean) ** 2).sum()) / (number - 1))
-        return mean < _SCATTER * spread and losses >= max(1.0, _AGAINST * number)
-
-    def _against_the_mean(self) -> "tuple[Numbers, NDArray[np.bool_]]":
-        """Return changes as parts of full marks, gains above 0, and which of them are disasters."""
+    def disasters(self) -> "Disasters":
+        """Tell the changes far against the direction of the mean from all others."""
         import numpy as np
 
         side = 1.0 if self.rate > 0 else -1.0
         changes = side * self.d / np.where(self.w > 0, self.w, np.inf)
         gains = changes > 0
         below = float((self.c[gains] * self.w[gains] ** 2).sum())
-        if below <= 0:
-            return changes, np.zeros(len(changes), dtype=bool)
-        typical = sqrt(float((self.c[gains] * self.d[gains] ** 2).sum()) / below)
-        return changes, changes < -_LARGE * typical
+        large = np.zeros(len(changes), dtype=bool)
+        if below > 0:
+            typical = sqrt(float((self.c[gains] * self.d[gains] ** 2).sum()) / below)
+            large = changes < -_LARGE * typical
+        weights = self.c * self.w
+        rest = float(weights[~large].sum())
+        mean = float((weights * changes)[~large].sum()) / rest if rest > 0 else 0.0
+        number = float(self.c[~large].sum())
+        squares = float((self.c * (self.w * (changes - mean)) ** 2)[~large].sum())
+        error = sqrt(number / (number - 1) * squares) / rest if number > 1 and rest > 0 else 0.0
+        return Disasters(
+            worst=self.largest,
+            number=self.weight / self.typical_weight,
+            shown=float(weights[large].sum()) / self.typical_weight,
+            mean=mean,
+            error=error if error > 1e-12 else 0.0,
+            small=changes[~large & (changes != 0)],
+            times=self.c[~large & (changes != 0)],
+        )
+
+    def skewed_p(self) -> float:
+        """Return Student's p value, corrected for a tail of the differences against their mean."""
+        n, rate = self.n, self.rate
+        deviation = self.spread()
+        if n < 3 or not deviation:
+            return 0.0
+        scale = self.weight / n
+        cubes = float((self.c * ((self.d - rate * self.w) / scale) ** 3).sum())
+        third = cubes * n / ((n - 1) * (n - 2)) / deviation**2
+        if third * rate >= 0:
+            return 0.0
+        moved = rate + _SKEW * (third / (6 * n) + third * (rate / deviation) ** 2 / 3)
+        return 1.0 if moved * rate <= 0 else _t_p(moved, deviation / sqrt(n), n - 1)
 
     def drawn(self, seed: int) -> "Numbers":
         """Return the rates of as many cases drawn with replacement, many times over, sorted."""
@@ -197,6 +197,87 @@ class DifferenceCases:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Disasters:
+    """Changes far against the direction of the mean, and how many more could be left unseen.
+
+    A disaster is a loss of full marks where most cases gain, or the other way around. How often
+    disasters would have to happen to undo a gain follows from the gain: a share of
+    gain / (gain + full marks).
+    """
+
+    worst: float
+    number: float
+    """The effective number of cases."""
+    shown: float
+    """How many disasters were seen."""
+    mean: float
+    """The mean of all cases but disasters, above 0 in the direction of the mean of all."""
+    error: float
+    """The standard error of that mean."""
+    small: "Numbers"
+    """The changes of all cases but disasters."""
+    times: "Numbers"
+
+    def hidden_p(self, gain: float) -> float:
+        """Return how likely no more disasters show, if they undo a gain."""
+        rest = self.worst / (gain + self.worst)
+        if not self.shown:
+            return float(rest**self.number)
+        return beta_cdf(rest, max(1e-9, self.number - self.shown), self.shown + 1)
+
+    def unseen_p(self) -> float:
+        """Return how likely so large a gain shows, and no more disasters, if these undo it.
+
+        At the true gain at which that is most likely.
+        """
+        if self.mean <= 0:
+            return 1.0
+        if not self.error:
+            return self.hidden_p(self.mean)
+        normal = NormalDist()
+
+        def chance(apart: float) -> float:
+            return normal.cdf(apart) * self.hidden_p(self.mean + apart * self.error)
+
+        # Both factors are log-concave, so that there is one highest place.
+        low, high = max(-3.0, -self.mean / self.error), 6.0
+        first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_first, at_second = chance(first), chance(second)
+        for _ in range(_SEARCH):
+            if at_first < at_second:
+                low, first, at_first = first, second, at_second
+                second = low + _GOLDEN * (high - low)
+                at_second = chance(second)
+            else:
+                high, second, at_second = second, first, at_first
+                first = high - _GOLDEN * (high - low)
+                at_first = chance(first)
+        return max(at_first, at_second)
+
+    def alike_p(self) -> float:
+        """Return how likely gains that are alike scatter as much as these.
+
+        By the normal approximation to the noncentral t distribution.
+        """
+        number = float(self.times.sum())
+        if number < 2:
+            return 1.0
+        mean = float((self.times * self.small).sum()) / number
+        squares = float((self.times * (self.small - mean) ** 2).sum())
+        spread = sqrt(squares / (number - 1))
+        if spread <= 1e-9 * abs(mean):
+            return 1.0
+        alike = _ALIKE if (self.small < 0).any() else _ALIKE_ONE_WAY
+        t, df = mean / spread * sqrt(number), number - 1
+        apart = t * (1 - 1 / (4 * df)) - alike * sqrt(number)
+        return NormalDist().cdf(apart / sqrt(1 + t * t / (2 * df)))
+
+    def scattered_p(self) -> float:
+        """Return how likely disasters are left unseen and gains that are alike scatter so much."""
+        return 1.0 if self.mean <= 0 else self.hidden_p(self.mean) * self.alike_p()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceEstimate:
     """A difference with what its interval needs at any level."""
 
@@ -212,10 +293,15 @@ class DifferenceEstimate:
     """Whether few cases changed on one of the sides, so that a disaster was added there."""
     typical_p: float = 1.0
     """The p value with typical changes added on both sides, however few were seen on one."""
-    disasters_p: float = 1.0
-    """How likely it is to find the difference, if disasters that undo it are left unseen."""
-    scatter_p: float = 1.0
-    """Student's p value without added cases, where changes go both ways; else 1."""
+    unseen_p: float = 1.0
+    """How likely it is to see so large a difference, if disasters undo it and are not seen."""
+    student_p: float = 1.0
+    """Student's p value without added cases."""
+    scattered_p: float = 1.0
+    """How likely it is that differences which are alike scatter as much as these, and that
+    disasters which undo them are not seen."""
+    skewed_p: float = 0.0
+    """Student's p value corrected for skewness where disasters were seen; else 0."""
 
     @classmethod
     def of(cls, cases: DifferenceCases, method: Method, seed: int) -> "DifferenceEstimate | None":
@@ -224,7 +310,7 @@ class DifferenceEstimate:
             return None
         wide, typical = cases.widened(), cases.widened(careful=False)
         few = cases.is_few(1.0) or cases.is_few(-1.0)
-        scattered = few and cases.is_scattered()
+        disasters = cases.disasters()
         return cls(
             rate=cases.rate,
             centre=wide.rate,
@@ -236,8 +322,10 @@ class DifferenceEstimate:
             draws=wide.drawn(seed) if method == "bootstrap" else None,
             few=few,
             typical_p=_mean_p(typical),
-            disasters_p=cases.disasters_p() * _again(typical) if few else 1.0,
-            scatter_p=_mean_p(cases) if scattered else 1.0,
+            unseen_p=_ALLOWED * disasters.unseen_p() if few else 1.0,
+            student_p=_mean_p(cases),
+            scattered_p=_ALLOWED * disasters.scattered_p() if few else 1.0,
+            skewed_p=cases.skewed_p() if disasters.shown else 0.0,
         )
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -271,12 +359,13 @@ class DifferenceEstimate:
 
         That is the smallest share of error at which the interval leaves out 0, or the chance that
         disasters which undo the difference would not have shown, whichever is smaller. Where
-        changes go both ways it is Student's, if that is smaller still.
+        changes scatter it is Student's, if that is smaller still.
         """
         if not self.few:
-            return self.interval_p()
-        careful = max(self.typical_p, min(self.interval_p(), self.disasters_p))
-        return min(careful, self.scatter_p)
+            return max(self.interval_p(), self.skewed_p)
+        careful = max(self.typical_p, min(self.interval_p(), self.unseen_p))
+        scattered = max(self.student_p, self.scattered_p)
+        return max(min(careful, scattered), self.skewed_p)
 
     def interval_p(self) -> float:
         """Return the smallest share of error at which the interval would leave out 0."""
@@ -294,14 +383,6 @@ class DifferenceEstimate:
 def _mean_p(cases: DifferenceCases) -> float:
     """Return how often Student's t of these cases is as far from 0."""
     return _t_p(cases.rate, cases.spread() / sqrt(cases.n), cases.n - 1)
-
-
-def _again(cases: DifferenceCases) -> float:
-    """Return the chance that as many cases with such a mean and spread would tell it from 0."""
-    error = cases.spread() / sqrt(cases.n)
-    if error <= 0:
-        return 1.0
-    return NormalDist().cdf(abs(cases.rate) / error - t_quantile(0.975, cases.n - 1))
 
 
 def _t_p(centre: float, error: float, df: float) -> float:

@@ -39,7 +39,7 @@ def near_duplicates(texts: Iterable[str], alike: float = ALIKE) -> list[list[int
             places.append(place)
     if not places:
         return []
-    groups = _Groups(len(places))
+    groups = Groups(len(places))
     table = np.stack(signatures)
     width = _HASHES // _BANDS
     for band in range(_BANDS):
@@ -59,6 +59,16 @@ def near_duplicates(texts: Iterable[str], alike: float = ALIKE) -> list[list[int
     )
 
 
+def joined_groups(size: int, *ways: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the groups of several ways to form them as one, the largest group first."""
+    groups = Groups(size)
+    for way in ways:
+        for group in way:
+            for other in group[1:]:
+                groups.join(group[0], other)
+    return sorted(groups.several(), key=lambda group: (-len(group), group))
+
+
 def _sequences(text: str) -> list[int]:
     words = _WORD.findall(text.casefold())
     if not words:
@@ -74,23 +84,26 @@ def _pairs(rows: Sequence[int]) -> Iterable[tuple[int, int]]:
     return ((one, other) for place, other in enumerate(rows) for one in rows[:place])
 
 
-class _Groups:
+class Groups:
     """Numbers that belong together."""
 
     def __init__(self, size: int) -> None:
         self._above = list(range(size))
 
     def root(self, number: int) -> int:
+        """Return the first of those that this one belongs to."""
         while self._above[number] != number:
             self._above[number] = self._above[self._above[number]]
             number = self._above[number]
         return number
 
     def join(self, one: int, other: int) -> None:
+        """Make one group of two."""
         first, second = sorted((self.root(one), self.root(other)))
         self._above[second] = first
 
     def several(self) -> list[list[int]]:
+        """Return all groups of more than one."""
         members: dict[int, list[int]] = {}
         for number in range(len(self._above)):
             members.setdefault(self.root(number), []).append(number)

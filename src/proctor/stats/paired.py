@@ -20,6 +20,7 @@ _SEED = 20240229
 _FLIPS = 9_999
 _ENUMERATED = 16
 _DRAWN = 1_000
+_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,7 @@ def _outlook(cases: DifferenceCases, estimate: DifferenceEstimate | None, n: int
         n=int(cases.n),
         difference=cases.rate,
         error=estimate.error,
-        spread=cases.widened(careful=not cases.is_scattered()).spread(),
+        spread=cases.widened(careful=estimate.scattered_p >= _LEVEL).spread(),
         changed=float(cases.c[moved].sum()) / cases.n,
         binary=alike and whole,
         each=n / cases.n,

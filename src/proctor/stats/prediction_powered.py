@@ -95,12 +95,13 @@ def _interval(
     """Put together how far the marked cases leave it open, and how far the others do.
 
     What a person gave, less the part of the judge's mark that is trusted, lies between -trust and
-    1: its mean has the bounded interval of any mean on a scale.
+    1: its mean has an interval on that scale, as a share of it. The bounded interval would hold
+    too often with few labels.
     """
     width = 1 + trust
     shares = [(min(1.0, max(0.0, (one + trust) / width)), group) for one, group in left]
     draws = _draws(shares)
-    ends = RatioSums.of(draws).interval(level=level)
+    ends = RatioSums.of(draws).share_interval(level=level)
     if ends is None:
         return None
     middle = sum(total for total, _ in draws) / sum(number for _, number in draws)

@@ -4,7 +4,7 @@
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
@@ -12,7 +12,13 @@ from math import exp
 import numpy as np
 
 from proctor.stats.agreement import Coincidences, alpha_interval, clustered_kappa
-from proctor.stats.items import answer_habits, fit_abilities, wrong_key_odds
+from proctor.stats.items import (
+    Abilities,
+    AnswerHabits,
+    answer_habits,
+    fit_abilities,
+    wrong_key_odds,
+)
 from proctor.stats.prediction_powered import corrected
 
 # Share of right answers, how often the judge passes right ones, and wrong ones: its bias follows.
@@ -42,7 +48,13 @@ TAKERS: dict[str, tuple[list[float], float]] = {
     "alike (0.8)": ([0.8] * 6, 0.7),
     "strong (1 to 2.5)": ([1.0, 1.3, 1.6, 1.9, 2.2, 2.5], 1.0),
     "strong, varied cases": ([1.0, 1.3, 1.6, 1.9, 2.2, 2.5], 1.5),
+    "weak (−2 to 0)": ([-2.0, -1.6, -1.2, -0.8, -0.4, 0.0], 1.0),
+    "alike, half right (0)": ([0.0] * 6, 1.0),
+    "some weak (−1 to 1.5)": ([-1.0, -0.5, 0.0, 0.5, 1.0, 1.5], 1.0),
+    "middling (0 to 1)": ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], 1.0),
 }
+ABLE = tuple(TAKERS)[:4]
+"""Those of whom most are right on more than half of the cases."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +139,14 @@ def _true_agreement(share: float, slip: float) -> float:
 
 
 def wrong_keys_found(
-    takers: str, *, words: bool, seed: int, cases: int = 300, wrong: int = 9, first: int = 15
-) -> int:
-    """Count how many wrong keys are among the first cases of the list."""
+    takers: str, *, words: bool, seed: int, cases: int = 300, wrong: int = 9, first: int = 15,
+    choices: int = 10, known: bool = False,
+) -> int:  # fmt: skip
+    """Count how many wrong keys are among the first cases of the list.
+
+    ``known`` makes the list as if abilities, the spread of difficulties and the way in which wrong
+    answers fall were known beforehand: no list by this model can be better.
+    """
     abilities, spread = TAKERS[takers]
     draw = random.Random(seed)
     bad = set(draw.sample(range(cases), wrong))
@@ -137,7 +154,7 @@ def wrong_keys_found(
     for place in range(cases):
         level = draw.gauss(0, spread)
         answers = [
-            0 if draw.random() < 1 / (1 + exp(level - ability)) else draw.randrange(1, 10)
+            0 if draw.random() < 1 / (1 + exp(level - ability)) else draw.randrange(1, choices)
             for ability in abilities
         ]
         key = 1 if place in bad else 0
@@ -146,6 +163,9 @@ def wrong_keys_found(
         )
     model = fit_abilities([scores for scores, _ in items])
     habits = answer_habits(items)
+    if known:
+        model = Abilities(abilities=tuple(abilities), spread=spread)
+        habits = AnswerHabits(right=0.99, wrong=1 / (choices - 1))
     odds = [
         wrong_key_odds(model, scores, said if words else None, habits) for scores, said in items
     ]
@@ -182,11 +202,24 @@ def main(draws: int = 20_000) -> None:
                 ),
                 f"{'alpha' if alpha else 'kappa'}, {attempts} attempts, cases",
             )
+    for line in wrong_keys_table():
+        print(line, flush=True)
+
+
+def wrong_keys_table(stores: int = 20) -> Iterator[str]:
+    """Yield how many wrong keys come first: by scores, by words too, and if all were known."""
+    yield "| six candidates | ten answers: scores | and words | known | four: scores | and words | known |"
+    yield "|---|---|---|---|---|---|---|"
     for takers in TAKERS:
-        for words in (False, True):
-            found = [wrong_keys_found(takers, words=words, seed=seed) for seed in range(20)]
-            enough = sum(one >= 7 for one in found)
-            print(takers, "words" if words else "scores", sum(found) / 20, min(found), enough)
+        cells = []
+        for choices in (10, 4):
+            for words, known in ((False, False), (True, False), (True, True)):
+                found = [
+                    wrong_keys_found(takers, words=words, seed=seed, choices=choices, known=known)
+                    for seed in range(stores)
+                ]
+                cells.append(f"{sum(found) / stores:.1f} ({min(found)})")
+        yield f"| {takers} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

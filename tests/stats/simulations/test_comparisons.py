@@ -11,11 +11,13 @@ from stats.simulations.comparisons import (
     equal_runs,
     exactly_told_apart,
     found_beside_earlier,
+    most_power,
     not_at_random,
     tags,
     told_and_held,
     told_apart,
     two_values,
+    undone,
     verdicts,
 )
 
@@ -41,25 +43,64 @@ def test_equal_runs_exactly_at_many_sizes(share: float, n: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.scaled
-@pytest.mark.parametrize("n", [10, 20, 50, 200])
+@pytest.mark.parametrize("n", [6, 10, 20, 50, 200])
 @pytest.mark.parametrize("name", [*NULLS, *DISASTERS])
 def test_equal_graded_runs_are_seldom_told_apart(name: str, n: int) -> None:
     draw = DISASTERS[name] if name in DISASTERS else NULLS[name]
     most = 0.07 if name in DISASTERS else 0.05
-    if "normal" in name or "±" in name:
-        draws, noise = LEVEL.of(quick=100, ci=200, full=10_000), 0.006 if LEVEL.full else 0.05
+    if name in NULLS or "±" in name or " to " in name:
+        draws, noise = LEVEL.of(quick=100, ci=300, full=10_000), 0.006 if LEVEL.full else 0.045
         assert told_apart(draw, n, draws) <= most + noise
     else:
         assert told_apart(draw, n, 5_000) <= most + NOISE
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [10, 20])
-@pytest.mark.parametrize("name", EARLIER)
+@pytest.mark.scaled
+@pytest.mark.parametrize("n", [10, 50, 200, 500])
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1])
+@pytest.mark.parametrize("loss", [0.3, 0.5, 1.0])
+@pytest.mark.parametrize("scatter", [0.0, 0.25, 0.5])
+def test_disasters_of_many_sizes_among_gains_that_are_alike(
+    share: float, loss: float, scatter: float, n: int
+) -> None:
+    gain = share * loss / (1 - share)
+    draws, noise = LEVEL.of(quick=100, ci=200, full=4_000), 0.012 if LEVEL.full else 0.06
+    assert told_apart(undone(gain, scatter * gain, -loss), n, draws) <= 0.07 + noise
+
+
+LESS = {
+    10: (
+        "normal, +10, sd 0.1", "normal, +5, sd 0.05", "normal, +10, sd 0.05", "even, 0 to +20",
+        "ratings, +0.6, sd 0.8", "ratings, +1, sd 1", "ratings, +1 in 50 %",
+        "ratings, +1 in 40 %, −1 in 10 %",
+    ),
+    20: (
+        "normal, +5, sd 0.05", "normal, +10, sd 0.05", "even, 0 to +20", "ratings, +1 in 50 %",
+        "ratings, +1 in 40 %, −1 in 10 %",
+    ),
+}  # fmt: skip
+"""Gains that 0.1.0 found more often, at the price of more than 7 % of false verdicts among gains
+that are alike: see docs/statistics.md."""
+
+
+@pytest.mark.slow
+@pytest.mark.scaled
+@pytest.mark.parametrize(
+    ("name", "n"), [(name, n) for n in (10, 20) for name in EARLIER if name not in LESS[n]]
+)
 def test_graded_gains_are_found_as_often_as_by_student_and_signs(name: str, n: int) -> None:
-    """Where small changes go both ways, allowing for disasters costs nothing."""
-    now, before = found_beside_earlier(EARLIER[name], n, 1_500)
-    assert now >= before - 0.012
+    draws, noise = LEVEL.of(quick=100, ci=600, full=4_000), 0.012 if LEVEL.full else 0.03
+    now, before = found_beside_earlier(EARLIER[name][0], n, draws)
+    assert now >= before - noise
+
+
+@pytest.mark.parametrize(
+    ("gain", "n", "most"), [(0.1, 10, 0.1816), (0.1, 20, 0.4709), (0.05, 50, 0.8027), (0.3, 20, 1)]
+)
+def test_the_highest_power_that_disasters_allow(gain: float, n: int, most: float) -> None:
+    """A sample without a disaster, of chance (1 / (1 + gain))ⁿ, looks like the gain alone."""
+    assert most_power(gain, n) == pytest.approx(most, abs=1e-4)
 
 
 @pytest.mark.slow

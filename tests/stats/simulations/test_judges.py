@@ -3,6 +3,7 @@
 import pytest
 
 from stats.simulations.judges import (
+    ABLE,
     CASES,
     JUDGES,
     LABELS,
@@ -24,10 +25,10 @@ def test_at_a_first_look() -> None:
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("judge", JUDGES)
 def test_corrected_scores_hold(judge: str, labels: int) -> None:
-    found = corrected_coverage(judge, labels, 1500)
-    assert found.held >= 0.93
+    found = corrected_coverage(judge, labels, 4_000)
+    assert found.held >= 0.93 - 0.006
     if labels >= 100:
-        assert found.held <= 0.995
+        assert found.held <= 0.98 + 0.006
 
 
 @pytest.mark.slow("full")
@@ -41,7 +42,22 @@ def test_agreement_holds(raters: str, cases: int, attempts: int, alpha: bool) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("takers", TAKERS)
+@pytest.mark.parametrize("takers", ABLE)
 def test_wrong_keys_are_among_the_first(takers: str) -> None:
     found = [wrong_keys_found(takers, words=True, seed=seed) for seed in range(10)]
     assert sum(one >= 7 for one in found) >= 9, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choices", [4, 10])
+@pytest.mark.parametrize("takers", [name for name in TAKERS if name not in ABLE])
+def test_the_list_is_as_good_as_if_everything_were_known(takers: str, choices: int) -> None:
+    """Weak candidates leave less to be seen: what there is to be seen is."""
+    fitted, known = (
+        sum(
+            wrong_keys_found(takers, words=True, seed=seed, choices=choices, known=known)
+            for seed in range(6)
+        )
+        for known in (False, True)
+    )
+    assert fitted >= known - 5, (fitted, known)

@@ -5,41 +5,79 @@ from itertools import islice
 
 from proctor.core.suite import Case, Suite
 from proctor.errors import Problem
-from proctor.stats.near_duplicates import near_duplicates
+from proctor.stats.near_duplicates import joined_groups, near_duplicates
+from proctor.stats.paraphrases import masked_numbers, paraphrases, templates
 
 MOST_CASES = 5_000
 """How many cases are looked at; of more, the first ones."""
 FEWEST_WORDS = 5
-"""Shorter questions look alike by chance."""
+"""Shorter questions share all of their word sequences by chance."""
 _SHOWN = 4
 
 
 def cluster_notes(suite: Suite) -> list[Problem]:
-    """Return a note where cases without a cluster are nearly the same as others."""
+    """Return notes where cases without a cluster are nearly the same as others.
+
+    Those that differ in numbers alone are one template, not one question, and are named as such.
+    """
     cases = [case for case in islice(suite.cases, MOST_CASES) if not case.cluster]
-    groups = near_duplicates(_text(case) for case in cases)
-    if not groups:
-        return []
-    members = [[cases[place] for place in group] for group in groups]
-    alike, many = sum(map(len, members)), len(members)
-    shown = ", ".join(case.id for case in members[0][:_SHOWN])
-    more = ", …" if len(members[0]) > _SHOWN else ""
-    message = (
-        f"{alike} cases are nearly the same as others, in {many} group{'' if many == 1 else 's'}"
-        f" ({shown}{more}): intervals count each as a draw of its own"
-    )
-    tag = _tag_of(members)
+    texts = [_text(case) for case in cases]
+    questions = [bare_question(case) for case in cases]
+    long = (text if len(text.split()) >= FEWEST_WORDS else "" for text in texts)
+    groups = joined_groups(len(texts), near_duplicates(long), paraphrases(questions))
+    same = [group for group in groups if not _is_template(texts, group)]
+    notes = []
+    if same:
+        alike, many = sum(map(len, same)), len(same)
+        message = (
+            f"{alike} cases are nearly the same as others, in {_groups(many)}"
+            f" ({_shown(cases, same[0])}): intervals count each as a draw of its own"
+        )
+        notes.append(_note(message, cases, same))
+    if kinds := templates(questions):
+        alike, many = sum(map(len, kinds)), len(kinds)
+        message = (
+            f"{alike} cases differ from others in numbers alone, in {_groups(many)}"
+            f" ({_shown(cases, kinds[0])}): other questions in the same words, of which"
+            " intervals count each as a draw of its own"
+        )
+        notes.append(_note(message, cases, kinds))
+    return notes
+
+
+def bare_question(case: Case) -> str:
+    """Return what is asked, if its words are all there is; nothing beside pictures or documents."""
+    more = case.files or case.context or case.vars or case.setup
+    return "" if more or any(message.images for message in case.messages) else _text(case)
+
+
+def _text(case: Case) -> str:
+    return "\n".join(message.content for message in case.messages if message.role != "system")
+
+
+def _is_template(texts: Sequence[str], group: Sequence[int]) -> bool:
+    """Tell whether texts are the same but for their numbers, and not the same with them."""
+    several = {texts[place].casefold() for place in group}
+    return len(several) > 1 and len({masked_numbers(texts[place]) for place in group}) == 1
+
+
+def _groups(number: int) -> str:
+    return f"{number} group{'' if number == 1 else 's'}"
+
+
+def _shown(cases: Sequence[Case], group: Sequence[int]) -> str:
+    ids = ", ".join(cases[place].id for place in group[:_SHOWN])
+    return f"{ids}, …" if len(group) > _SHOWN else ids
+
+
+def _note(message: str, cases: Sequence[Case], groups: Sequence[Sequence[int]]) -> Problem:
+    tag = _tag_of([[cases[place] for place in group] for group in groups])
     hint = (
         f"if they belong together, write 'cluster: {tag}' in the suite"
         if tag
         else "if they belong together, give them one 'cluster'"
     )
-    return [Problem(message=message, hint=hint, severity="note")]
-
-
-def _text(case: Case) -> str:
-    text = "\n".join(message.content for message in case.messages if message.role != "system")
-    return text if len(text.split()) >= FEWEST_WORDS else ""
+    return Problem(message=message, hint=hint, severity="note")
 
 
 def _tag_of(groups: Sequence[Sequence[Case]]) -> str:

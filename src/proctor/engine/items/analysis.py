@@ -13,12 +13,14 @@ from statistics import fmean, pstdev
 from proctor.core.items import Item, ItemAnalysis
 from proctor.core.names import candidate_label
 from proctor.core.run import Run
+from proctor.engine.check.clusters import bare_question
 from proctor.engine.items.takers import AT_ONCE, TakenCase, Takers
 from proctor.engine.run.later_findings import newest_audit
 from proctor.io.concurrency import batched
 from proctor.stats import items as statistics
 from proctor.stats.intervals import bounded_interval
-from proctor.stats.near_duplicates import near_duplicates
+from proctor.stats.near_duplicates import joined_groups, near_duplicates
+from proctor.stats.paraphrases import paraphrases
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
@@ -235,14 +237,17 @@ def comparable(output: str) -> str | None:
 def _duplicates(store: Store, runs: Sequence[Run]) -> dict[str, list[str]]:
     """Return near-duplicates by case."""
     ids: list[str] = []
+    questions: list[str] = []
 
     def texts() -> Iterator[str]:
         for _, _, case in store.suites.iter_cases(runs[0].suite_key):
             ids.append(case.id)
+            questions.append(bare_question(case))
             yield "\n".join(message.content for message in case.messages)
 
     twins: dict[str, list[str]] = {}
-    for group in near_duplicates(texts()):
+    groups = near_duplicates(texts())
+    for group in joined_groups(len(questions), groups, paraphrases(questions)):
         for place in group:
             twins[ids[place]] = [ids[other] for other in group if other != place]
     return twins
