@@ -55,8 +55,7 @@ def test_equal_graded_runs_are_seldom_told_apart(name: str, n: int) -> None:
         assert told_apart(draw, n, 5_000) <= most + NOISE
 
 
-@pytest.mark.slow
-@pytest.mark.scaled
+@pytest.mark.slow("full")
 @pytest.mark.parametrize("n", [10, 50, 200, 500])
 @pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1])
 @pytest.mark.parametrize("loss", [0.3, 0.5, 1.0])
@@ -65,8 +64,7 @@ def test_disasters_of_many_sizes_among_gains_that_are_alike(
     share: float, loss: float, scatter: float, n: int
 ) -> None:
     gain = share * loss / (1 - share)
-    draws, noise = LEVEL.of(quick=100, ci=200, full=4_000), 0.012 if LEVEL.full else 0.06
-    assert told_apart(undone(gain, scatter * gain, -loss), n, draws) <= 0.07 + noise
+    assert told_apart(undone(gain, scatter * gain, -loss), n, 4_000) <= 0.07 + 0.012
 
 
 LESS = {
