@@ -169,7 +169,8 @@ def _scan(view: RunView) -> Iterator[str]:
     """Write what scans of the transcripts marked, and the score that follows."""
     if (findings := view.summary.scan) is None:
         return
-    from proctor.reports.scan import HEADER, kind_cells, score_lines
+    from proctor.reports.scan import HEADER, kind_cells
+    from proctor.reports.scan_notes import score_lines
 
     yield "<h2>Scan of transcripts</h2>"
     yield from _table(

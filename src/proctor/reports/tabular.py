@@ -167,7 +167,7 @@ def notes_of(view: RunView) -> list[str]:
 
         notes += judge_notes(view.summary)
     if summary.scan is not None:
-        from proctor.reports.scan import scan_notes
+        from proctor.reports.scan_notes import scan_notes
 
         notes += scan_notes(summary.scan)
     return notes + [line for line in (usage_line(view.summary.usage),) if line]

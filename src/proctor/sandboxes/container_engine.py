@@ -83,9 +83,9 @@ def unlimited() -> str:
     engine = find_engine()
     if engine is None or not engine.endswith("podman"):
         return ""
-    asked = probe([engine, "info", "--format", "json"], seconds=30, env=engine_environment())
+    reply = probe([engine, "info", "--format", "json"], seconds=30, env=engine_environment())
     try:
-        host = json.loads(asked.stdout)["host"]
+        host = json.loads(reply.stdout)["host"]
         there = host.get("cgroupControllers") or ()
         rootless = bool(host["security"]["rootless"])
         version = str(host.get("cgroupVersion", ""))

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -42,22 +43,23 @@ def answer_with(
 def fragment(template: str, language: str, data: Mapping[str, Any]) -> Markup:
     """Render a part of a page in a language."""
     page = _environment().get_template(f"{template}.html")
-    return Markup(page.render(**data, t=_wording(language)))  # noqa: S704  # nosec B704 - autoescaped
+    return Markup(page.render(**data, t=PageWords(language)))  # noqa: S704  # nosec B704 - autoescaped
 
 
-def _wording(language: str) -> Callable[..., str]:
-    texts = words(language)
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """The texts of a page in its language, by their keys."""
 
-    def t(key: str, **values: object) -> str:
-        return texts[key].format(**values) if values else texts[key]
+    language: str
 
-    t.language = language  # type: ignore[attr-defined]
-    return t
+    def __call__(self, key: str, **values: object) -> str:
+        text = words(self.language)[key]
+        return text.format(**values) if values else text
 
 
-def worded(text: str, t: Callable[..., str]) -> str:
+def worded(text: str, t: PageWords) -> str:
     """Return a sentence of the engine in the language of a page, where it has one."""
-    return in_language(text, getattr(t, "language", "en"))
+    return in_language(text, t.language)
 
 
 def short_name(name: str) -> str:
@@ -69,7 +71,7 @@ def _html(request: Request, template: str, data: Mapping[str, Any], status: int)
     language = language_of(request)
     page = _environment().get_template(f"{template}.html").render(
         **data,
-        t=_wording(language),
+        t=PageWords(language),
         language=language,
         languages=_languages(request),
         twin=addresses.twin_of(request) if status == 200 else "",

@@ -178,12 +178,12 @@ def _merged(
     Tools are asked for and run in one order; where a transcript tells of as many, they are those.
     Otherwise only tools of the same name and arguments are.
     """
-    asked = [(step, number) for step in called for number in range(len(step.calls))]
+    requests = [(step, number) for step in called for number in range(len(step.calls))]
     ran = [step for step in told if step.calls]
-    pairs = list(zip(asked, ran, strict=True)) if len(asked) == len(ran) else []
+    pairs = list(zip(requests, ran, strict=True)) if len(requests) == len(ran) else []
     if not pairs:
         unused = list(ran)
-        for step, number in asked:
+        for step, number in requests:
             same = (one for one in unused if one.calls[0] == step.calls[number])
             if (one := next(same, None)) is not None:
                 unused.remove(one)

@@ -103,8 +103,8 @@ def trends(store: Store, runs: Sequence[Run]) -> dict[str, list[RatePoint]]:
             counts.setdefault(run.suite, Counter())[candidate_label(run.candidate)] += 1
     # A counter keeps the order in which it met its names, and runs come newest first.
     repeated = {
-        suite: next((name for name, count in found.items() if count > 1), "")
-        for suite, found in counts.items()
+        suite: next((name for name, count in names.items() if count > 1), "")
+        for suite, names in counts.items()
     }
     lines: dict[str, list[RatePoint]] = {}
     for run in runs:
