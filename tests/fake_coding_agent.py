@@ -44,7 +44,8 @@ def claude(messages):
 
 
 def codex(messages):
-    config = open(os.environ["HOME"] + "/.codex/config.toml").read()
+    home = os.environ.get("CODEX_HOME") or os.environ["HOME"] + "/.codex"
+    config = open(home + "/config.toml").read()
     base = config.split('base_url = "')[1].split('"')[0]
     body = {"model": "mine", "input": messages, "tools": [{"type": "function", "name": TOOL}]}
     parts = post(base + "/responses", {**body, "stream": not WHOLE})

@@ -18,7 +18,8 @@ from proctor import registry
 from proctor.agents.acp import AcpAgent
 from proctor.agents.claude_code import ClaudeCode
 from proctor.agents.codex import Codex
-from proctor.agents.coding import CodingAgent, Proxied, events_of
+from proctor.agents.coding import CodingAgent
+from proctor.agents.coding_turn import Proxied, events_of
 from proctor.agents.gemini_cli import GeminiCli
 from proctor.agents.opencode import OpenCode
 from proctor.core.suite import Spec

@@ -8,17 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from proctor.agents.coding import KEY, AgentTurn, CodingAgent, Proxied
+from proctor.agents.coding import CodingAgent
+from proctor.agents.coding_inside import HOME, InstalledProgram, installed
+from proctor.agents.coding_turn import KEY, AgentTurn, Proxied
 from proctor.agents.process import AgentProcess, Broken, program_of
 from proctor.agents.sessions import TimedSession, object_of
 from proctor.agents.steps import round_of
 from proctor.contracts.agent import Session, Workspace
+from proctor.contracts.environment import Environment
 from proctor.core.exchange import CHAT, GEMINI, MESSAGES, RESPONSES
 from proctor.core.rounds import Round
 from proctor.core.suite import Json
 from proctor.io import json_bytes
 
 PROTOCOL = 1
+TURN = Path(__file__).parent / "launchers" / "proctor_acp_turn.py"
+"""What talks to an agent inside of an environment."""
 
 
 @dataclass(kw_only=True)
@@ -93,8 +98,35 @@ class AcpAgent(CodingAgent):
                     calls[own]["input"] = update["rawInput"]
                 if update.get("status") in ("completed", "failed"):
                     calls[own]["output"] = update.get("rawOutput") or _texts(update.get("content"))
+            elif isinstance(ended := update.get("proctor"), Mapping):
+                told.session = str(ended.get("session") or "")
+                if ended.get("stop") != "end_turn":
+                    told.error = f"it stopped: {ended.get('stop')}"
         told.reply = "".join(words)
         return told
+
+    @property
+    def inside_program(self) -> InstalledProgram:
+        return installed(self.program_path, from_system=True)
+
+    def inside_needs(self) -> list[str]:
+        words = [word for word in self._words[1:] if Path(word).is_file()]
+        return [*super().inside_needs(), *words]
+
+    def inside_files(self) -> dict[str, Json]:
+        return {TURN.name: TURN.read_text("utf-8")}
+
+    def inside_turn(
+        self, proxied: Proxied, environment: Environment, folder: str, session: str, message: str
+    ) -> tuple[Sequence[str], bytes]:
+        turn: dict[str, Json] = {
+            "argv": [*self.inside_program.argv, *self.argv("", proxied)],
+            "cwd": folder,
+            "prompt": message,
+            "session": session,
+            "servers": [_server(name, server) for name, server in self.mcp.items()],
+        }
+        return [environment.python, "-I", f"{HOME}/{TURN.name}"], json_bytes.dumps(turn)
 
     def session(self, workspace: Workspace, home: Path, proxied: Proxied) -> Session:
         return AcpSession(

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor.agents.coding import KEY, AgentTurn, CodingAgent, Proxied
+from proctor.agents.coding import CodingAgent
+from proctor.agents.coding_turn import KEY, AgentTurn, Proxied
 from proctor.core.exchange import MESSAGES
 from proctor.core.suite import Json
 
@@ -19,6 +20,7 @@ class ClaudeCode(CodingAgent):
     package: ClassVar[str] = "@anthropic-ai/claude-code"
     told_in: ClassVar[str] = "CLAUDE.md"
     skills_in: ClassVar[str] = ".claude/skills"
+    told_home: ClassVar[Mapping[str, str]] = {"CLAUDE_CONFIG_DIR": ".claude"}
     speaks: ClassVar[frozenset[str]] = frozenset({MESSAGES})
 
     def argv(self, session: str, proxied: Proxied) -> list[str]:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor.agents.coding import KEY, AgentTurn, CodingAgent, Proxied
+from proctor.agents.coding import CodingAgent
+from proctor.agents.coding_turn import KEY, AgentTurn, Proxied
 from proctor.core.exchange import RESPONSES
 from proctor.core.suite import Json
 
@@ -22,6 +23,7 @@ class Codex(CodingAgent):
     package: ClassVar[str] = "@openai/codex"
     skills_in: ClassVar[str] = ".codex/skills"
     takes_tools: ClassVar[bool] = False
+    told_home: ClassVar[Mapping[str, str]] = {"CODEX_HOME": ".codex"}
     speaks: ClassVar[frozenset[str]] = frozenset({RESPONSES})
 
     def argv(self, session: str, proxied: Proxied) -> list[str]:

@@ -10,12 +10,23 @@ import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from proctor.agents.coding_inside import (
+    HOME,
+    InsideSession,
+    InstalledProgram,
+    hand_over,
+    installed,
+    look_around,
+)
+from proctor.agents.coding_turn import AgentTurn, Proxied, events_of
 from proctor.agents.confinement import TEMPORARY, Surroundings, confined, find_bwrap, places_of
+from proctor.agents.in_environment import GRACE, time_of
 from proctor.agents.process import (
     AgentProcess,
     Bounds,
@@ -30,6 +41,8 @@ from proctor.agents.sessions import TimedSession, resolved, unset
 from proctor.agents.source_hash import files_key
 from proctor.agents.steps import round_of
 from proctor.contracts.agent import ProgramAgent, Session, Workspace
+from proctor.contracts.environment import Environment
+from proctor.core.environment import EnvironmentNeeds, packed_file, unpacked_file
 from proctor.core.fingerprint import digest, digest_bytes
 from proctor.core.rounds import Round
 from proctor.core.suite import Json
@@ -42,37 +55,8 @@ PROXY_URL, PROXY_SOCKET = "PROCTOR_PROXY_URL", "PROCTOR_PROXY_SOCKET"
 PROXY_MODEL = "PROCTOR_PROXY_MODEL"
 SIGNALLED = 128
 """What a confinement adds to the number of the signal that ended an agent, as its exit status."""
-KEY = "none"
-"""What an agent has in place of a key."""
 ANY_MODEL = "proctor-model"
 """What the model is called where the proxy names none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proxied:
-    """Where an agent's model calls go."""
-
-    url: str
-    """The address without the version of the API."""
-    model: str
-    socket: str = ""
-
-
-@dataclass
-class AgentTurn:
-    """What an agent told of one turn."""
-
-    steps: list[Json] = field(default_factory=list)
-    reply: str | None = None
-    error: str = ""
-    session: str = ""
-    usage: Json = None
-
-    def tool(self, name: str, tool_input: Json) -> dict[str, Json]:
-        """Add a call of a tool, and return it for its output."""
-        step: dict[str, Json] = {"tool": name, "input": tool_input}
-        self.steps.append(step)
-        return step
 
 
 @dataclass(kw_only=True)
@@ -117,6 +101,9 @@ class CodingAgent(ProgramAgent):
     skills_in: ClassVar[str] = ""
     """Where in its home skills lie."""
     takes_tools: ClassVar[bool] = True
+    works_inside: ClassVar[bool] = True
+    told_home: ClassVar[Mapping[str, str]] = {}
+    """The variables by which it is told where parts of its home lie, each with the part."""
 
     @property
     def program_path(self) -> str:
@@ -182,6 +169,8 @@ class CodingAgent(ProgramAgent):
             model=workspace.env.get(PROXY_MODEL) or ANY_MODEL,
             socket=workspace.env.get(PROXY_SOCKET, ""),
         )
+        if workspace.environment is not None:
+            return await self._open_inside(workspace, workspace.environment, proxied)
         home = Path(mkdtemp(prefix="proctor-home-"))
         try:
             laid = await asyncio.to_thread(self._furnish, workspace.folder, home, proxied)
@@ -191,6 +180,77 @@ class CodingAgent(ProgramAgent):
         session = self.session(workspace, home, proxied)
         session.laid = laid
         return session
+
+    def mounts(self) -> Mapping[str, str]:
+        return self.inside_program.mounts
+
+    @property
+    def inside_program(self) -> InstalledProgram:
+        """Return how its program is run inside of an environment."""
+        return installed(self.program_path)
+
+    async def _open_inside(
+        self, workspace: Workspace, environment: Environment, proxied: Proxied
+    ) -> Session:
+        """Begin a session inside of a task's environment."""
+        needs = EnvironmentNeeds.of(workspace.case)
+        assert needs is not None
+        usual = await look_around(environment, self.label, self.inside_program)
+        home = HOME if self.told_home else usual
+        await environment.place(self.inside_files(), HOME)
+        await environment.add(await asyncio.to_thread(self.home_files, proxied), home)
+        files = await self._laid_inside(environment, needs.workdir)
+        await environment.add(files, needs.workdir)
+        laid = [f"{needs.workdir}/{name}" for name in files]
+        settings = [f"{home}/{name}" for name in self.settings(proxied)]
+        await hand_over(environment, needs.user, [HOME, *laid, *settings])
+        wall = time_of(workspace, self.timeout)
+        session = InsideSession(
+            workspace=workspace, timeout=wall + GRACE, wall=wall, read=self.read,
+            command=partial(self.inside_turn, proxied, environment, needs.workdir),
+            env={
+                "NO_PROXY": "127.0.0.1,localhost",
+                **{name: f"{HOME}/{part}" for name, part in self.told_home.items()},
+                **self.variables(proxied),
+                **resolved(self.env),
+            },
+            proxy=proxied.url, needs=self.inside_needs(), output=self.output,
+        )  # fmt: skip
+        session.laid = {
+            name: digest_bytes(redact_bytes(unpacked_file(entry)[0]))
+            for name, entry in files.items()
+        }
+        return session
+
+    def inside_turn(
+        self, proxied: Proxied, environment: Environment, folder: str, session: str, message: str
+    ) -> tuple[Sequence[str], bytes]:
+        """Return the words of a turn inside of an environment, and its input."""
+        return [*self.inside_program.argv, *self.argv(session, proxied)], message.encode()
+
+    def inside_needs(self) -> list[str]:
+        """Return the files and folders of this machine that it may read inside."""
+        return [os.path.abspath(path) for path in self.needs]
+
+    def inside_files(self) -> dict[str, Json]:
+        """Return what lies in a folder of its own inside, besides its home."""
+        return {}
+
+    def home_files(self, proxied: Proxied) -> dict[str, Json]:
+        """Return what its home has: its settings and skills."""
+        files = _packed_folder(self.skills, f"{self.skills_in}/") if self.skills else {}
+        return {**files, **self.settings(proxied)}
+
+    async def _laid_inside(self, environment: Environment, folder: str) -> dict[str, Json]:
+        """Return what a variant lays into the working folder."""
+        files = await asyncio.to_thread(_packed_folder, self.files) if self.files else {}
+        if self.instructions:
+            before = await environment.read(f"{folder}/{self.told_in}")
+            if self.told_in in files:
+                before = unpacked_file(files[self.told_in])[0]
+            text = f"{before.decode('utf-8', 'replace')}\n\n" if before else ""
+            files[self.told_in] = f"{text}{self.instructions}\n"
+        return files
 
     def session(self, workspace: Workspace, home: Path, proxied: Proxied) -> Session:
         """Begin a session in a home that is furnished."""
@@ -299,9 +359,7 @@ class CodingSession(TimedSession):
                 reason = with_words(exit_text(status), process.err)
                 raise Broken(reason, traceback=last_words(process.err))
             raise NoAnswer("it ended without a reply")
-        data: dict[str, Json] = {"steps": told.steps, "usage": told.usage}
-        data |= {"error": told.error} if told.error else {"reply": told.reply or ""}
-        return round_of(message, data)
+        return round_of(message, told.to_json())
 
     async def drop(self) -> None:
         while self._processes:
@@ -310,19 +368,6 @@ class CodingSession(TimedSession):
     async def close(self) -> None:
         await self.drop()
         await asyncio.to_thread(shutil.rmtree, self.home, ignore_errors=True)
-
-
-def events_of(out: bytes) -> list[Mapping[str, Json]]:
-    """Read lines of JSON; what stands between them is passed over."""
-    events: list[Mapping[str, Json]] = []
-    for line in out.splitlines():
-        try:
-            data = json_bytes.loads_foreign(line.decode("utf-8", "replace"))
-        except ValueError:
-            continue
-        if isinstance(data, Mapping):
-            events.append(data)
-    return events
 
 
 def installed_version(program: str) -> str:
@@ -352,3 +397,14 @@ def _folder_key(folder: str) -> str:
     paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
     names = [path.relative_to(folder).as_posix() for path in paths]
     return digest(names, files_key(paths))
+
+
+def _packed_folder(folder: str, before: str = "") -> dict[str, Json]:
+    """Return the files of a folder by name, as environments take them."""
+    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    return {
+        f"{before}{path.relative_to(folder).as_posix()}": packed_file(
+            path.read_bytes(), executable=os.access(path, os.X_OK)
+        )
+        for path in paths
+    }

@@ -62,7 +62,7 @@ class EnvironmentSession(TimedSession):
         return self._round(message, ran)
 
     def _round(self, message: str, ran: Ran) -> Round:
-        _check_place(ran)
+        check_place(ran)
         if ran.stopped is not None:
             return Round.of(message, f"(it was ended: it passed the limit on {ran.stopped})")
         err = ran.stderr.encode()
@@ -86,7 +86,7 @@ class OracleSession(TimedSession):
         argv = ("/bin/bash", f"{SOLUTION}/solve.sh")
         ran = await environment.run(EnvironmentCommand(argv=argv, wall=self.wall))
         await environment.place({}, SOLUTION)
-        _check_place(ran)
+        check_place(ran)
         output = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
         how = f"passed the limit on {ran.stopped}" if ran.stopped else f"ended with {ran.code}"
         step = Post(message=output or "(it wrote nothing)", send_from="solve.sh", send_to="Planner")
@@ -166,7 +166,7 @@ def solutions_of(case: Case) -> Sequence[Mapping[str, Json]]:
     return [files for files in solutions if "solve.sh" in files]
 
 
-def _check_place(ran: Ran) -> None:
+def check_place(ran: Ran) -> None:
     """Raise where a command did not run, or what became of it is not known."""
     if ran.not_started:
         raise Broken(f"the environment did not run it: {ran.not_started}")

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor.agents.coding import KEY, AgentTurn, CodingAgent, Proxied
+from proctor.agents.coding import CodingAgent
+from proctor.agents.coding_turn import KEY, AgentTurn, Proxied
 from proctor.core.exchange import CHAT
 from proctor.core.suite import Json
 

@@ -60,6 +60,10 @@ class Agent(ABC):
     timeout: float | None = None
     """How many seconds a turn may take, where it has a limit."""
 
+    def mounts(self) -> Mapping[str, str]:
+        """Return what of this machine must lie inside of an environment: where, and what."""
+        return {}
+
     @property
     @abstractmethod
     def identity(self) -> Json:

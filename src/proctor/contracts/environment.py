@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 from proctor.core.program import Ran
@@ -37,6 +38,15 @@ class Environment(ABC):
     """Whether it has this machine's programs, and its folder lies on this machine; where not, it
     has those of an image, and only agents that work inside can work there."""
 
+    mounts: Mapping[str, str] = MappingProxyType({})
+    """Files and folders of this machine that lie inside, read-only, by their place there; to be
+    set before it is started."""
+
+    @property
+    @abstractmethod
+    def python(self) -> str:
+        """Return what its Python is called inside."""
+
     @property
     @abstractmethod
     def folder(self) -> Path:
@@ -53,6 +63,10 @@ class Environment(ABC):
     @abstractmethod
     async def place(self, files: Mapping[str, Json], where: str) -> None:
         """Make a folder inside hold these files and nothing else."""
+
+    @abstractmethod
+    async def add(self, files: Mapping[str, Json], where: str) -> None:
+        """Add files to a folder inside; others that it has stay."""
 
     @abstractmethod
     async def read(self, path: str) -> bytes | None:

@@ -80,6 +80,10 @@ class ContainerEnvironment(Environment):
     shares_programs: ClassVar[bool] = False
 
     @property
+    def python(self) -> str:
+        return "python3"
+
+    @property
     def folder(self) -> Path:
         return self._home / "folder"
 
@@ -131,6 +135,8 @@ class ContainerEnvironment(Environment):
             *("--volume", f"{self._home / 'doors'}:{INSIDE}/doors"),
             *("--volume", f"{DOOR}:{INSIDE}/door.py:ro"),
         ]
+        for inside, path in self.mounts.items():
+            argv += ["--volume", f"{path}:{inside}:ro"]
         for place in pytest_places():
             argv += ["--volume", f"{place}:{INSIDE}/wheels/{place.name}:ro"]
         for name, value in self.needs.env.items():
@@ -198,6 +204,11 @@ class ContainerEnvironment(Environment):
 
     async def place(self, files: Mapping[str, Json], where: str) -> None:
         await self._inside(["rm", "-rf", where])
+        await self._inside(["mkdir", "-p", where])
+        if files:
+            await self._unpack(_tar_of(files), where)
+
+    async def add(self, files: Mapping[str, Json], where: str) -> None:
         await self._inside(["mkdir", "-p", where])
         if files:
             await self._unpack(_tar_of(files), where)

@@ -78,6 +78,10 @@ class OwnRoot(Environment):
     _env: dict[str, str] = field(default_factory=dict)
 
     @property
+    def python(self) -> str:
+        return bubblewrap.interpreter()
+
+    @property
     def folder(self) -> Path:
         return self._inside(self.needs.workdir)
 
@@ -284,6 +288,8 @@ class OwnRoot(Environment):
         argv += ["--proc", "/proc", "--dev", "/dev"]
         for path in bubblewrap.visible(command.needs):
             argv += ["--ro-bind", path, path]
+        for inside, path in self.mounts.items():
+            argv += ["--ro-bind", path, inside]
         if (code := filter_code()) is not None:
             argv += ["--seccomp", str(sealed.add(code))]
         return argv
@@ -312,6 +318,13 @@ class OwnRoot(Environment):
                 self._write(folder / name, entry)
 
         await asyncio.to_thread(lay)
+
+    async def add(self, files: Mapping[str, Json], where: str) -> None:
+        def write() -> None:
+            for name, entry in files.items():
+                self._write(self._inside(f"{where}/{name}"), entry)
+
+        await asyncio.to_thread(write)
 
     async def read(self, path: str) -> bytes | None:
         place = self._inside(path)

@@ -221,6 +221,7 @@ class AgentWorkspaces:
             )
         try:
             try:
+                environment.mounts = self.agent.mounts()
                 await environment.start()
                 await asyncio.to_thread(lay, case, environment.folder)
             except ModelError as error:
