@@ -1,6 +1,7 @@
 """Tasks in containers: solutions pass, nobody and cheats do not, and nothing is left behind."""
 
 import asyncio
+import io
 import json
 import os
 import pwd
@@ -8,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ from proctor.errors import ModelError
 from proctor.sandboxes.container_engine import find_engine
 from proctor.sandboxes.container_environment import (
     ContainerEnvironment,
+    _trimmed,
     pytest_places,
     task_image,
 )
@@ -246,3 +249,18 @@ def test_tasks_run_without_a_superuser(image: str, tmp_path: Path) -> None:
         as_user("podman", "image", "rm", "--force", image)
         shutil.rmtree(folder, ignore_errors=True)
         place.unlink(missing_ok=True)
+
+
+def test_an_archive_ends_where_engines_stop_reading() -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        about = tarfile.TarInfo("zeros")
+        about.size = 2000
+        archive.addfile(about, io.BytesIO(bytes(2000)))
+    trimmed = _trimmed(packed.getvalue())
+    assert len(trimmed) == 512 + 2048 + 1024
+    assert _trimmed(trimmed) == trimmed
+    with tarfile.open(fileobj=io.BytesIO(trimmed)) as archive:
+        content = archive.extractfile("zeros")
+        assert content is not None
+        assert content.read() == bytes(2000)

@@ -38,12 +38,12 @@ from proctor.sandboxes.container_engine import (
     mended,
     remove,
 )
+from proctor.sandboxes.doors import doors_opened
 from proctor.sandboxes.own_root import (
     DELETED,
     DOOR,
     MOST_CHANGED,
     MOST_ENTRIES,
-    doors_opened,
     is_wanted,
     without_times,
 )
@@ -51,6 +51,9 @@ from proctor.sandboxes.own_root import (
 SECONDS = 120.0
 """Time for one call of the engine that is not the task's own."""
 GRACE = 10.0
+TRIES = 3
+CLOSED = "closed pipe"
+"""What an engine says that has read an archive to its end while the rest is still being written."""
 PROCESSES = 512
 OWN = ("proc", "sys", "dev", "proctor", "toolbox", "run", "etc/hosts", "etc/hostname",
        "etc/resolv.conf", "etc/mtab", "run/.containerenv", ".dockerenv")  # fmt: skip
@@ -214,7 +217,10 @@ class ContainerEnvironment(Environment):
             await self._unpack(_tar_of(files), where)
 
     async def _unpack(self, archive: bytes, where: str) -> None:
-        done = await self._engine("cp", "-", f"{self.name}:{where}", stdin=archive)
+        for _ in range(TRIES):
+            done = await self._engine("cp", "-", f"{self.name}:{where}", stdin=_trimmed(archive))
+            if done.code == 0 or CLOSED not in done.stderr:
+                break
         if done.code != 0:
             raise ModelError(f"files cannot be put into the container: {_last_line(done.stderr)}")
 
@@ -434,6 +440,18 @@ def _tar_of(files: Mapping[str, Json]) -> bytes:
             about.size, about.mode = len(content), 0o755 if executable else 0o644
             archive.addfile(about, io.BytesIO(content))
     return packed.getvalue()
+
+
+def _trimmed(archive: bytes) -> bytes:
+    """Return an archive that ends with the two blocks that say so, and no more.
+
+    Engines stop reading there, and fail where somebody still writes.
+    """
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        for _ in packed:
+            pass
+        end = packed.offset
+    return archive[:end] + bytes(2 * tarfile.BLOCKSIZE)
 
 
 def _archive(packed: bytes, deleted: Sequence[str]) -> bytes:

@@ -7,8 +7,8 @@ import os
 import shutil
 import stat
 import tarfile
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -27,6 +27,7 @@ from proctor.io import json_bytes
 from proctor.io.child_processes import probe
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.control_groups import make_group, on_processors
+from proctor.sandboxes.doors import doors_opened
 from proctor.sandboxes.seccomp import filter_code
 from proctor.sandboxes.supervisor_job import (
     LIMITS_WATCH,
@@ -557,55 +558,3 @@ def _joined(folder: str, path: str) -> str:
 
 def _door(port: int) -> str:
     return f"/proctor/door-{port}.sock"
-
-
-def _to_port(
-    port: int,
-) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """Return what joins a connection with one to a port of this machine's loopback."""
-
-    async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            there = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            writer.close()
-            return
-        from proctor.io.concurrency import map_unordered
-
-        pairs = [(reader, there[1]), (there[0], writer)]
-
-        async def passed(pair: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
-            with suppress(OSError):
-                while piece := await pair[0].read(65536):
-                    pair[1].write(piece)
-                    await pair[1].drain()
-                if pair[1].can_write_eof():
-                    pair[1].write_eof()
-
-        try:
-            async for _ in map_unordered(pairs, passed, limit=2):
-                pass
-        finally:
-            writer.close()
-            there[1].close()
-
-    return joined
-
-
-@asynccontextmanager
-async def doors_opened(folder: Path, ports: Sequence[int]) -> "AsyncIterator[dict[int, str]]":
-    """Listen at sockets in a folder that lead to ports of this machine; yield their names."""
-    names: dict[int, str] = {}
-    async with AsyncExitStack() as stack:
-        for port in ports:
-            names[port] = f"{port}.sock"
-            path = folder / names[port]
-            path.unlink(missing_ok=True)
-            server = await asyncio.start_unix_server(_to_port(port), path=str(path))
-            path.chmod(0o666)  # whoever is inside may knock
-            stack.push_async_callback(_closed, server)
-        yield names
-
-
-async def _closed(server: asyncio.Server) -> None:
-    server.close()
