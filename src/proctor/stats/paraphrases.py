@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LETTER = re.compile(r"[^\W\d_]")
 _SPACES = re.compile(r"\s+")
 _SIGNS = frozenset("-+*/^%<>×÷−")
-_ASKED = {
+_QUESTION_WORDS = {
     "who": "who", "whom": "who", "whose": "who", "when": "when", "where": "where", "why": "why",
     "how": "how",
 }  # fmt: skip
@@ -115,20 +115,20 @@ def _question(text: str) -> _Question | None:
     tokens: list[str] = _TOKEN.findall(text.casefold().replace("’", "'"))
     if not tokens or len(tokens) > LONGEST:
         return None
-    asked = {_ASKED[token] for token in tokens if token in _ASKED}
+    kinds = {_QUESTION_WORDS[token] for token in tokens if token in _QUESTION_WORDS}
     denied = sum(token in _DENIED for token in tokens)
     numbers = tuple(token for token in tokens if token[0].isdigit() or token in _SIGNS)
     if numbers and all(token in _SIGNS for token in numbers):
         numbers = ()
-    said = (token for token in tokens if token[0].isalpha())
+    plain_words = (token for token in tokens if token[0].isalpha())
     words = frozenset(
         _stem(token)
-        for token in said
-        if token not in _COMMON and token not in _ASKED and token not in _DENIED
+        for token in plain_words
+        if token not in _COMMON and token not in _QUESTION_WORDS and token not in _DENIED
     )
     if not words and not numbers:
         return None
-    return _Question(words, (frozenset(asked), denied, numbers))
+    return _Question(words, (frozenset(kinds), denied, numbers))
 
 
 @lru_cache(maxsize=20_000)

@@ -163,7 +163,7 @@ def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:
     pace = _pace(sums, now, progress.done)
     waiting = unscored_answers and progress.done < progress.total
     # Until judges begin, only cases without an answer may have a value: no sample of the others.
-    known = answered or not waiting
+    has_rate = answered or not waiting
     criteria = _criteria(store, run, sums, attempts) if waiting else {}
     left = progress.total - progress.done
     return LiveNumbers(
@@ -173,8 +173,8 @@ def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:
         collected=progress.done,
         graded=graded,
         cases=-(-progress.total // attempts),
-        rate=total.rate if known else None,
-        interval=total.interval() if graded > 1 and known else None,
+        rate=total.rate if has_rate else None,
+        interval=total.interval() if graded > 1 and has_rate else None,
         errors=errors,
         unscored=unscored,
         per_minute=pace,
