@@ -94,6 +94,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "origins/askbench/dialogue.py": ({"json.loads"}, REPLY),
     "engine/models/proxy.py": ({"json_bytes.loads"}, REPLY),
     "engine/models/proxied_replies.py": ({"json_bytes.loads"}, "replies of models: what cannot be read is passed over"),
+    "agents/launchers/proctor_acp_turn.py": ({"json.load", "json.loads"}, TALK),
     "agents/launchers/proctor_driver.py": ({"json.loads"}, TALK),
     "agents/launchers/proctor_python.py": ({"json.loads"}, TALK),
     "origins/taskweaver/launcher/proctor_taskweaver.py": ({"json.loads"}, TALK),
