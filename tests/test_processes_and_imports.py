@@ -57,7 +57,12 @@ AGENTS = "in the process of an agent, which the person named"
 
 ALLOWED: dict[str, tuple[set[str], str]] = {
     "agents/coding.py": ({"proctor.io.child_processes.tool_environment"}, AGENTS),
+    "agents/coding_inside.py": (
+        {"proctor.io.child_processes.find_program", "proctor.io.child_processes.probe"},
+        "finds node and the libraries it loads, to mount them where an agent works",
+    ),
     "agents/confinement.py": ({"proctor.io.child_processes.find_program"}, AGENTS),
+    "agents/launchers/proctor_acp_turn.py": ({"subprocess.Popen()"}, AGENTS),
     "agents/launchers/proctor_inside.py": ({"subprocess.call"}, AGENTS),
     "io/child_processes.py": (
         {"asyncio.create_subprocess_exec", "shutil.which", "subprocess.Popen()"},
