@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -88,6 +89,27 @@ def test_cheating_fails_and_is_named(run: Callable[..., Any], kind: str) -> None
     assert (case["value"], score["points"]) == (0.0, 0.0)
     assert words in score["reason"]
     assert "not counted" in score["reason"]
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_tests_that_lack_a_package_are_not_held_against_the_agent(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    task = tmp_path / "greeting"
+    shutil.copytree(TASKS / "greeting", task)
+    script = """uvx -w not-a-package-of-anybody pytest /tests/test_more.py
+if [ $? -eq 0 ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt
+"""
+    (task / "tests" / "test.sh").write_text(script)
+    (task / "tests" / "test_more.py").write_text(
+        "import not_a_package_of_anybody\n\ndef test_it(): pass\n"
+    )
+    (case,) = run(task, "oracle")["cases"]
+    score = case["attempts"][0]["scores"][0]
+    assert (case["value"], score["points"]) == (None, None)
+    assert "lacked what they would have fetched: not-a-package-of-anybody" in score["reason"]
+    assert case["attempts"][0]["cause"] == "verifier"
 
 
 @pytest.mark.slow

@@ -52,6 +52,28 @@ def test_tests_that_take_too_long_give_no_score() -> None:
     assert score.reason.endswith("not counted: the agent wrote /tests/x")
 
 
+@pytest.mark.parametrize(
+    ("reward", "output", "missing", "failed"),
+    [
+        (b"0", "ModuleNotFoundError: No module named 'numpy'", ["numpy"], True),
+        (b"0", "test.sh: 3: jq: not found", ["jq"], True),
+        # The tests ran: what was lacking was not missed.
+        (b"0", "1 failed", ["numpy"], False),
+        (b"1", "No module named 'numpy'", ["numpy"], False),
+        # What the agent's own program lacks is the agent's to see to.
+        (b"0", "No module named 'numpy'", [], False),
+    ],
+)
+def test_tests_that_lack_what_they_would_fetch_give_no_score(
+    reward: bytes, output: str, missing: list[str], failed: bool
+) -> None:
+    ran = Ran(code=0, step=0, finished=True, stdout=output + "\n" + "." * 3000)
+    score = TaskTests(files={"test.sh": ""})._read(ran, None, reward, [], missing)
+    assert (score.status is ScoreStatus.FAILED) is failed
+    assert score.points == (None if failed else float(reward))
+    assert not failed or missing[0] in score.reason
+
+
 def archive(name: str, link: str = "") -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:

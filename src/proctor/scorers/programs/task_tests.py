@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.environment import Environment, EnvironmentCommand
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.core.environment import CHANGES, LOGS, REWARDS, TESTS, EnvironmentNeeds
+from proctor.core.environment import CHANGES, LOGS, REWARDS, TESTS, EnvironmentNeeds, unpacked_file
 from proctor.core.program import Ran
 from proctor.core.rounds import files_of
 from proctor.core.score import Score
@@ -19,6 +19,7 @@ from proctor.core.suite import Json
 from proctor.errors import ModelError, ProctorError
 from proctor.io import json_bytes
 from proctor.scorers.programs.task_toolbox import TOOLBOX, toolbox_files
+from proctor.scorers.programs.task_wants import LACKING, is_told, lacking, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,6 +138,8 @@ class TaskTests(Scorer):
     async def _verified(
         self, environment: Environment, archive: bytes, suspicious: Mapping[str, str]
     ) -> Score:
+        # Before the agent's changes, so that it cannot take away what would be missed.
+        missing = await self._missing(environment)
         only = self.artifacts or ((LOGS + "/artifacts",) if self.separate else ())
         await environment.restore(archive, only, frozenset(suspicious))
         await environment.place({}, REWARDS)
@@ -156,12 +159,35 @@ class TaskTests(Scorer):
             await environment.read(f"{REWARDS}/reward.json"),
             await environment.read(f"{REWARDS}/reward.txt"),
             sorted(set(suspicious.values())),
+            missing,
         )
 
+    async def _missing(self, environment: Environment) -> list[str]:
+        """Return what the test script would install and the environment does not have."""
+        script, _ = unpacked_file(self.files.get("test.sh", ""))
+        wants = wanted(script.decode("utf-8", "replace"))
+        if not wants.packages and not wants.programs:
+            return []
+        ran = await environment.run(
+            EnvironmentCommand(
+                argv=("/bin/sh", "-c", LACKING, "sh", *wants.arguments),
+                wall=60.0,
+                env=_own_variables(environment),
+                needs=(sys.prefix,) if environment.shares_programs else (),
+            )
+        )
+        return lacking(ran.stdout)
+
     def _read(
-        self, ran: Ran, as_json: bytes | None, as_text: bytes | None, suspicious: "Sequence[str]"
+        self,
+        ran: Ran,
+        as_json: bytes | None,
+        as_text: bytes | None,
+        suspicious: "Sequence[str]",
+        missing: "Sequence[str]" = (),
     ) -> Score:
-        output = f"{ran.stdout}\n{ran.stderr}".strip()[-SHOWN:]
+        whole = f"{ran.stdout}\n{ran.stderr}".strip()
+        output = whole[-SHOWN:]
         detail: dict[str, Json] = {"output": output} if output else {}
         if suspicious:
             detail["suspicious"] = list(suspicious)
@@ -183,6 +209,13 @@ class TaskTests(Scorer):
             reason = f"the tests gave no reward: test.sh {how}: {last}{noted}"
             return Score.failed(reason, out_of=1.0, detail=detail)
         points = self._points(rewards)
+        if points <= 0 and missing and is_told(whole):
+            names = ", ".join(missing)
+            reason = (
+                f"the tests lacked what they would have fetched: {names} (fix: put it into the"
+                f" image of the task, or install it beside Proctor){noted}"
+            )
+            return Score.failed(reason, out_of=1.0, detail={**detail, "missing": list(missing)})
         if len(rewards) > 1 or "reward" not in rewards:
             detail["rewards"] = rewards
         listed = ", ".join(f"{name} {value:g}" for name, value in rewards.items())
