@@ -15,7 +15,7 @@ from proctor.cli.options import (
 if TYPE_CHECKING:
     from proctor.contracts.dialect import Reading
     from proctor.core.suite import Suite
-    from proctor.engine.check.task_trials import ExaminedTask
+    from proctor.engine.check.trial_outcome import ExaminedTask
     from proctor.engine.run.scorer_pool import Scorers
     from proctor.engine.run.settings import SuiteSettings
     from proctor.errors import Problem
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 100),
     default=3,
     show_default=True,
-    help="How often --deep tries each reference solution of a task.",
+    help="How often --deep tries each reference solution.",
 )
 @json_option
 def check(**options: Any) -> int:
@@ -38,9 +38,10 @@ def check(**options: Any) -> int:
 
     With --deep, each case is scored with an empty answer, its own question, all its keywords pasted
     together, another case's answer, and its reference: criteria that can be gamed, keywords that
-    can never match, and references that do not get full marks are reported. Tasks with environments
-    are worked on in the sandbox: by their reference solution several times and with half the memory
-    and time, by nobody, and by cheats; a table has the most suspicious first.
+    can never match, and references that do not get full marks are reported. Tasks with
+    environments, cases for agents whose files are scored, and answers that programs score are
+    tried in the sandbox: by their reference solution several times and with half the time (tasks
+    also with half the memory), by nobody, and by cheats; a table has the most suspicious first.
 
     \b
     Example:

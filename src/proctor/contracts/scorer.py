@@ -225,6 +225,12 @@ class Scorer(ABC):
 
     reads_notes: ClassVar[bool] = False
     """Whether ``score`` looks at what the dialogue noted, and not only at what was said."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether points depend on nothing but the files that an agent left."""
+        return False
+
     reads_usage: ClassVar[bool] = False
     """Whether ``score`` looks at how long the attempt took and what it used."""
 

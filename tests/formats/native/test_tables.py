@@ -157,6 +157,7 @@ CELLS = {
     "out_of": 2,
     "files": [{"file": "one.png", "name": "data/one.png"}],
     "setup": {"dependencies": ["numpy"]},
+    "solution": ["echo 2 >two.txt"],
     "cluster": "17",
     "vars": {"question": "[1][0]?", "rows": [1, 2]},
     "tools": [{"name": "ping", "parameters": {"type": "object"}}],

@@ -68,7 +68,7 @@ def _left_out(suite: Suite, scorers: Scorers) -> Iterator[Problem]:
 
 
 def _can_be_tried(scorer: Scorer) -> bool:
-    return not scorer.needs_sandbox and not scorer.is_async
+    return not scorer.needs_sandbox and not scorer.is_async and not scorer.reads_files
 
 
 def local_executor(allow_import: bool) -> Executor:

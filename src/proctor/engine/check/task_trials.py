@@ -2,15 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from math import fsum
 
 from proctor.contracts.environment import Environment, EnvironmentCommand
 from proctor.contracts.sandbox import Sandbox
-from proctor.contracts.scorer import ScoreContext
-from proctor.contracts.scoring import run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.environment import (
     CHANGES,
@@ -21,18 +18,26 @@ from proctor.core.environment import (
     EnvironmentNeeds,
 )
 from proctor.core.fingerprint import digest_bytes
-from proctor.core.rounds import FILES, scored_part
-from proctor.core.score import ScoreStatus
-from proctor.core.suite import Case, Criterion, Json, Message, Suite
+from proctor.core.rounds import FILES
+from proctor.core.suite import Case, Json, Message, Suite
+from proctor.engine.check.agent_trials import AgentTrials, files_criteria
+from proctor.engine.check.program_trials import ProgramTrials, has_programs, runs_programs
+from proctor.engine.check.trial_outcome import (
+    EDITED,
+    LESS_MEMORY,
+    LESS_TIME,
+    NOTHING,
+    ExaminedTask,
+    TrialOutcome,
+    TrialScoring,
+)
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.errors import ModelError, Problem
+from proctor.errors import ModelError
 from proctor.io.concurrency import map_unordered
 
 REPEATS = 3
 AT_ONCE = 2
-FULL = 1.0 - 1e-9
-PLANTED, DAEMON, EDITED, NOTHING = "planted reward", "daemon", "edited tests", "nothing"
-LESS_MEMORY, LESS_TIME = "half the memory", "half the time"
+PLANTED, DAEMON = "planted reward", "daemon"
 _NETWORK = re.compile(
     r"there is no network|could not resolve|name resolution|network is unreachable|"
     r"failed to establish|no route to host|connection refused|getaddrinfo|urlopen error",
@@ -48,70 +53,18 @@ _REWARDS = (
 Work = Callable[[Environment, int], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialOutcome:
-    """What one trial of a task came to."""
-
-    value: float | None
-    """Its share of full marks; none where the tests gave none."""
-    reason: str = ""
-    output: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Tell whether it got full marks."""
-        return self.value is not None and self.value >= FULL
-
-    @property
-    def shown(self) -> str:
-        """Return the value as people see it."""
-        return "–" if self.value is None else f"{self.value:.4g}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
-    """One thing that is wrong with a task."""
-
-    weight: int
-    """How much it means: 3 for marks that mean nothing, 1 for what may be a matter of taste."""
-    message: str
-    hint: str
-
-
-@dataclass(kw_only=True)
-class ExaminedTask:
-    """A task with what came of its trials."""
-
-    case: Case
-    trials: dict[str, str] = field(default_factory=dict)
-    suspicions: list[Suspicion] = field(default_factory=list)
-
-    @property
-    def weight(self) -> int:
-        """Return how suspicious it is."""
-        return sum(one.weight for one in self.suspicions)
-
-    def suspect(self, weight: int, message: str, hint: str = "") -> None:
-        """Note something that is wrong."""
-        self.suspicions.append(Suspicion(weight=weight, message=message, hint=hint))
-
-    def problems(self) -> Iterator[Problem]:
-        """Yield what is wrong as problems of the suite."""
-        for one in self.suspicions:
-            yield Problem(
-                message=one.message, about=f"case {self.case.id!r}", file=self.case.source or None,
-                severity="warning", hint=one.hint,
-            )  # fmt: skip
-
-
 def is_task(case: Case) -> bool:
     """Tell whether a case brings an environment to work in."""
     return SETUP in case.setup
 
 
 def to_try(suite: Suite, scorers: Scorers) -> list[Case]:
-    """Return the cases that bring an environment, or whose criteria run programs."""
-    return [case for case in suite.cases if is_task(case) or _has_programs(case, scorers)]
+    """Return the cases with an environment, or whose criteria look at files or run programs."""
+    return [
+        case
+        for case in suite.cases
+        if is_task(case) or files_criteria(case, scorers) or has_programs(case, scorers)
+    ]
 
 
 async def examined(
@@ -121,8 +74,11 @@ async def examined(
     tasks = to_try(suite, scorers)
 
     async def one(case: Case) -> ExaminedTask:
-        trials = _Trials(case, scorers, sandbox, repeats)
-        return await (trials.task() if is_task(case) else trials.programs())
+        if is_task(case):
+            return await _Trials(case, scorers, sandbox, repeats).task()
+        if files_criteria(case, scorers):
+            return await AgentTrials(case, scorers, sandbox, repeats).examined()
+        return await ProgramTrials(case, scorers, sandbox, repeats).examined()
 
     examined_tasks = []
     async with aclosing(map_unordered(tasks, one, limit=AT_ONCE)) as done:
@@ -130,18 +86,6 @@ async def examined(
             examined_tasks.append(task)
     order = {case.id: place for place, case in enumerate(suite.cases)}
     return sorted(examined_tasks, key=lambda task: (-task.weight, order[task.case.id]))
-
-
-def _has_programs(case: Case, scorers: Scorers) -> bool:
-    """Tell whether programs look at the answers to a case whose right answer is known."""
-    if not case.references:
-        return False
-    return any(_runs_programs(scorers, criterion) for criterion in case.criteria)
-
-
-def _runs_programs(scorers: Scorers, criterion: Criterion) -> bool:
-    scorer = scorers.of(criterion)
-    return scorer.needs_sandbox and scorer.is_async and not scorer.needs_judge
 
 
 @dataclass
@@ -251,24 +195,16 @@ class _Trials:
         return await self._scored(case, attempt)
 
     async def _scored(self, case: Case, attempt: Attempt) -> TrialOutcome:
-        got, full, reasons, output = [], [], [], ""
-        for criterion in case.criteria:
-            if criterion.weight <= 0 or not _runs_programs(self.scorers, criterion):
-                continue
-            ctx = ScoreContext(
-                case=case, attempt=scored_part(criterion, attempt), sandbox=self.sandbox,
-                read_file=self.blobs.__getitem__,
-            )  # fmt: skip
-            score = await run_scorer_async(self.scorers.of(criterion), ctx)
-            if isinstance(score.detail, Mapping):
-                output += str(score.detail.get("output", ""))
-            if score.status is not ScoreStatus.SCORED or score.points is None:
-                return TrialOutcome(value=None, reason=score.reason, output=output)
-            got.append(criterion.weight * score.points)
-            full.append(criterion.weight * (score.out_of or 1.0))
-            reasons.append(score.reason)
-        value = fsum(got) / fsum(full) if full else None
-        return TrialOutcome(value=value, reason="; ".join(reasons), output=output)
+        criteria = [
+            criterion
+            for criterion in case.criteria
+            if criterion.weight > 0 and runs_programs(self.scorers, criterion)
+        ]
+        scoring = TrialScoring(
+            case=case, scorers=self.scorers, sandbox=self.sandbox, criteria=criteria,
+            read_file=self.blobs.__getitem__,
+        )  # fmt: skip
+        return await scoring.scored(attempt)
 
     async def _edit(self, environment: Environment, turn: int) -> None:
         """Make every program that the tests find outside of their folder end well."""
@@ -285,27 +221,6 @@ class _Trials:
         await environment.run(
             EnvironmentCommand(argv=("/bin/bash", "-c", "\n".join(lines)), wall=60.0)
         )
-
-    async def programs(self) -> ExaminedTask:
-        """Try references and empty answers on criteria that run programs."""
-        task = ExaminedTask(case=self.case)
-        empty = await self._scored(self.case, Attempt.of(self.case.id, ""))
-        task.trials[NOTHING] = empty.shown
-        if empty.value is not None and empty.value > 0:
-            task.suspect(3, f"the empty answer gets {empty.shown} of 1",
-                          "have its programs look for something that must be there")  # fmt: skip
-        tries = [
-            await self._scored(self.case, Attempt.of(self.case.id, self.case.references[0]))
-            for _ in range(self.repeats)
-        ]
-        passed = sum(tried.passed for tried in tries)
-        task.trials["solution"] = f"{passed}/{len(tries)}"
-        if passed < len(tries):
-            failed = next(tried for tried in tries if not tried.passed)
-            times = f"passes {passed} of {len(tries)} times" if passed else "does not pass"
-            task.suspect(3, f"the reference {times}: {failed.reason}",
-                          "correct the reference or the programs")  # fmt: skip
-        return task
 
 
 _DAEMON = (

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from proctor.core.fingerprint import digest
 from proctor.core.suite import VARIANT, Case, Json, Message, Spec, Tool, ToolCall
-from proctor.formats.native.case_files import FileKeys, read_files, read_setup
+from proctor.formats.native.case_files import FileKeys, read_files, read_setup, solutions
 from proctor.formats.native.criteria import (
     SCALAR,
     Criteria,
@@ -172,6 +172,10 @@ class CaseKeys(DefaultKeys):
     setup: dict[str, Any] = Field(
         default_factory=dict, description="What an agent's working place needs."
     )
+    solution: _Passages = Field(
+        default_factory=list,
+        description="Shell script that does what an agent is asked for, one for each turn.",
+    )
     cluster: Text = Field(
         default="",
         description="What it belongs to: the cases of one cluster count as one draw.",
@@ -223,14 +227,24 @@ def normal(spot: Spot) -> dict[str, Json]:
 
 
 _PART_KEYS = frozenset(
-    {"reference", "references", "context", "files", "tags", "messages", "examples", "images"}
+    {
+        "reference",
+        "references",
+        "context",
+        "solution",
+        "files",
+        "tags",
+        "messages",
+        "examples",
+        "images",
+    }
 )
 
 
 def _part(key: str, part: Spot) -> Json:
     """Write out the shorthands of a value that has parts."""
     value = part.value
-    if key in ("reference", "references", "context"):
+    if key in ("reference", "references", "context", "solution"):
         return [_passage(item) for item in part.items()]
     if key == "files":
         return [_named_file(item) for item in part.items()]
@@ -327,6 +341,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     check_tool_choice(spot, own.tool_choice, own.tools, served=bool(own.mcp))
     _check_turns(spot, dialogue, criteria)
     files, setup = read_files(spot, keys.files), read_setup(spot, keys.setup)
+    hidden = {**keys.hidden, **solutions(_passages(spot, keys.solution, "solution"))}
     if not references:
         _warn_of_nothing_to_compare(spot, criteria)
     if spot.findings.total > before:
@@ -337,7 +352,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         criteria=tuple(written.criterion for written in criteria),
         references=references,
         context=context,
-        hidden=keys.hidden,
+        hidden=hidden,
         dialogue=dialogue,
         tags=own.tags,
         weight=own.weight,

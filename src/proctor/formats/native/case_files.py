@@ -50,6 +50,15 @@ def read_files(spot: Spot, written: Sequence[FileKeys]) -> tuple[CaseFile, ...]:
     return tuple(files.values())
 
 
+def solutions(scripts: Sequence[str]) -> dict[str, Json]:
+    """Return what solves a case, as hidden facts keep it: a script for each turn."""
+    if not scripts:
+        return {}
+    from proctor.core.environment import SOLUTIONS
+
+    return {SOLUTIONS: [{"solve.sh": script} for script in scripts]}
+
+
 def read_setup(spot: Spot, setup: Mapping[str, Any]) -> dict[str, Json]:
     """Check what an agent's place needs; the folder of its project is one from the suite's file."""
     if not setup:

@@ -45,6 +45,10 @@ class NoNewFailures(Scorer):
     def needs_sandbox(self) -> bool:
         return True
 
+    @property
+    def reads_files(self) -> bool:
+        return True
+
     def problems(self) -> Iterator[str]:
         if not self.command.strip():
             yield "the command is empty"

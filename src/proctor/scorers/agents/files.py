@@ -38,6 +38,10 @@ class FilesChanged(Scorer):
     only: str | tuple[str, ...] = ()
     never: str | tuple[str, ...] = ()
 
+    @property
+    def reads_files(self) -> bool:
+        return True
+
     def score(self, ctx: ScoreContext) -> Score:
         if FILES not in ctx.attempt.notes:
             return Score.failed("nobody kept the files that the agent left", out_of=1.0)

@@ -1,6 +1,7 @@
 """Snippets of Python that check what an agent did, run where they can harm nothing."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from proctor.scorers.programs.python_packages import imported, package_versions,
 
 LIMITS = Limits(wall=30.0)
 LONGEST = 3600.0
+_SAID = re.compile(r"\b(agent_response|chat_history|rounds)\b")
 _STOPPED: Mapping[Stopped, str] = {
     Stopped.TIME: "took longer than the {wall:g} s allowed",
     Stopped.CPU: "used more processor time than allowed",
@@ -55,6 +57,10 @@ class EvalCode(Scorer):
     history: bool = False
     """Whether the words are about the whole conversation; the code sees it either way."""
     timeout: float = LIMITS.wall
+
+    @property
+    def reads_files(self) -> bool:
+        return not _SAID.search(self.code)
 
     async def score(self, ctx: ScoreContext) -> Score:
         if ctx.sandbox is None:
