@@ -25,7 +25,7 @@ from proctor.scorers.programs.python_packages import imported, package_versions,
 
 LIMITS = Limits(wall=30.0)
 LONGEST = 3600.0
-_SAID = re.compile(r"\b(agent_response|chat_history|rounds)\b")
+_TRANSCRIPT_NAME = re.compile(r"\b(agent_response|chat_history|rounds)\b")
 _STOPPED: Mapping[Stopped, str] = {
     Stopped.TIME: "took longer than the {wall:g} s allowed",
     Stopped.CPU: "used more processor time than allowed",
@@ -60,7 +60,7 @@ class EvalCode(Scorer):
 
     @property
     def reads_files(self) -> bool:
-        return not _SAID.search(self.code)
+        return not _TRANSCRIPT_NAME.search(self.code)
 
     async def score(self, ctx: ScoreContext) -> Score:
         if ctx.sandbox is None:
