@@ -12,7 +12,7 @@ from proctor.core.suite import VARIANT, Json, Spec
 from proctor.errors import PluginError
 from proctor.io import json_bytes
 from proctor.io.search_paths import installed_entry_points
-from proctor.suggestions import LOOSELY, suggest
+from proctor.suggestions import LOOSELY, suggest, suggest_scorer
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -276,7 +276,8 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
             )
         return _plugin(kind, name, f"the {kind} {name!r}")
     choices = names(kind)
-    meant = suggest(name, choices, listed=choices, cutoff=LOOSELY)
+    search = suggest_scorer if kind == "scorer" else suggest
+    meant = search(name, choices, listed=choices, cutoff=LOOSELY)
     raise PluginError(f"there is no {kind} {name!r} ({meant})")
 
 

@@ -1,12 +1,53 @@
 """Which known name somebody probably meant by one that nobody knows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 ALIKE = 0.6
 """How similar two names are, of at most 1, that one may be meant by the other."""
 LOOSELY = 0.5
 """The same for names that people shorten or extend: of plugins, commands, columns and runs."""
 MOST_LISTED = 20
+SCORERS_ELSEWHERE: Mapping[str, str] = {
+    "answer_relevancy": "answer_relevance: true",
+    "bleu": "text_metrics: {metrics: [bleu]}",
+    "chrf": "text_metrics: {metrics: [chrf]}",
+    "contains_all": "contains: [TEXT, OTHER]",
+    "contains_any": "contains: {texts: [TEXT, OTHER], all: false}",
+    "contains_json": "is_json: {whole: false}",
+    "context_faithfulness": "faithfulness: true",
+    "equal": "exact_match: true",
+    "equals": "exact_match: true",
+    "exact": "exact_match: true",
+    "f1": "token_f1: true",
+    "factuality": "judged_correct: true",
+    "g_eval": "judged: QUESTION",
+    "groundedness": "faithfulness: true",
+    "icontains": "contains: {texts: TEXT, ignore_case: true}",
+    "icontains_all": "contains: {texts: [TEXT, OTHER], ignore_case: true}",
+    "icontains_any": "contains: {texts: [TEXT, OTHER], all: false, ignore_case: true}",
+    "iequals": "exact_match: {ignore_case: true}",
+    "includes": "contains: TEXT",
+    "is_refusal": "refusal: true",
+    "is_valid_json": "is_json: true",
+    "javascript": "python_check: {module: MODULE, func: FUNCTION}",
+    "json": "json_equal: VALUE",
+    "levenshtein": "rouge: true",
+    "llm_rubric": "judged: QUESTION",
+    "model_graded_closedqa": "judged: QUESTION",
+    "model_graded_fact": "judged_correct: true",
+    "model_graded_factuality": "judged_correct: true",
+    "model_graded_qa": "judged_correct: true",
+    "pattern": "matches: PATTERN",
+    "python": "python_check: {module: MODULE, func: FUNCTION}",
+    "regex": "matches: PATTERN",
+    "regexp": "matches: PATTERN",
+    "rouge_n": "rouge: {metric: rouge1}",
+    "semantic_similarity": "similar: {threshold: 0.8}",
+    "similarity": "similar: {threshold: 0.8}",
+    "starts_with": "matches: ^TEXT",
+    "word_count": "length: {max: 50, unit: words}",
+}
+"""By the name of a check in other tools, in small letters with ``_``: the nearest criterion."""
 
 
 def similar(
@@ -42,6 +83,23 @@ def suggest(
         return f"known are: {', '.join(listed)}"
     more = ", …" if len(choices) > MOST_LISTED else ""
     return f"known are: {', '.join(choices[:MOST_LISTED])}{more}" if choices else ""
+
+
+def suggest_scorer(
+    name: str,
+    choices: Iterable[str],
+    *,
+    listed: Iterable[str] | None = None,
+    cutoff: float = ALIKE,
+) -> str:
+    """Return how a criterion is written that other tools call so, or else what is similar."""
+    choices = [*choices]
+    plain = str(name).casefold().replace("-", "_").replace(" ", "_")
+    if plain in choices:
+        return did_you_mean(plain)
+    if criterion := SCORERS_ELSEWHERE.get(plain):
+        return f"did you mean '{criterion}'?"
+    return suggest(name, choices, listed=listed, cutoff=cutoff)
 
 
 def did_you_mean(*names: str) -> str:

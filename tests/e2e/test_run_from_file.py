@@ -193,9 +193,21 @@ def test_a_suite_is_no_run_file(tmp_path: Path) -> None:
         ("a.yaml", SUITE),
         ("b.yaml", "suite: x\ncases: []\n"),
         ("c.jsonl", "suite: x"),
+        ("d.yaml", "suite: x\ncases:\n  - ask: true\n"),
+        ("e.yaml", "cases: true\n"),
     ):
         (tmp_path / name).write_text(text)
         assert not is_run_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("cases", ["true", "false", "yes", "'true'", "True  # all of them", "~"])
+def test_the_option_cases_leaves_it_a_run_file(tmp_path: Path, cases: str) -> None:
+    (tmp_path / "quiz.yaml").write_text(SUITE)
+    path = tmp_path / "exam.yaml"
+    path.write_text(f"suite: quiz.yaml\ncases: {cases}\n")
+    assert is_run_file(path)
+    if cases == "true":
+        assert RunFile.read(path)["cases"] is True
 
 
 def test_the_published_schema_is_the_current_one(tmp_path: Path) -> None:

@@ -534,7 +534,10 @@ def _moved(flags: str, setting: str, kind: str, place: str) -> Callable[[Command
 
 
 def is_run_file(path: Path) -> bool:
-    """Tell by a first look whether a file has the key ``suite`` and no cases."""
+    """Tell by a first look whether a file has the key ``suite`` and no list of cases.
+
+    ``cases: true`` is an option of ``run``.
+    """
     if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
         return False
     import re
@@ -544,8 +547,10 @@ def is_run_file(path: Path) -> bool:
             text = file.read(64 * 1024).decode("utf-8", "ignore")
     except OSError:
         return False
-    keys = set(re.findall(r"^[\"']?(suite|cases)[\"']?\s*:", text, re.M))
-    return keys == {"suite"}
+    if not re.search(r"^[\"']?suite[\"']?\s*:", text, re.M):
+        return False
+    cases = re.search(r"^[\"']?cases[\"']?\s*:[ \t]*(.*)$", text, re.M)
+    return cases is None or re.match(r"[^\s\[{#&*!|>]", cases[1]) is not None
 
 
 def from_run_file(options: dict[str, Any]) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class Scorer(ABC):
 
     @classmethod
     def meant_by(cls, params: Mapping[str, Json]) -> str:
-        """Return how to write parameters of which it does not have some; empty: nobody knows."""
+        """Return how to write parameters that it does not take so; empty: nobody knows."""
         return ""
 
     def probes(self, case: Case) -> Iterable[Probe]:

@@ -24,6 +24,15 @@ def problems(folder: Path, files: Files, read: str = "s.yaml") -> list[Problem]:
 # The keys of one case (after `ask: q`, from line 3 on), the line of the mistake, words, hint.
 IN_A_CASE = [
     ("criteria: {contians: a}", 3, "no scorer 'contians'", "did you mean 'contains'?"),
+    ("criteria: {regex: a}", 3, "no scorer 'regex'", "did you mean 'matches: PATTERN'?"),
+    ("criteria: {scorer: equals}", 3, "no scorer 'equals'", "did you mean 'exact_match: true'?"),
+    (
+        "criteria: {contains: {any: [Paris], none: sorry}}",
+        3,
+        "expected one of 'references'",
+        "write 'contains: {texts: [Paris], all: false, none: sorry}'",
+    ),
+    ("criteria: {contains: {any: Rome}}", 3, "not the string", "{texts: [Rome], all: false}"),
     ("criteria: {scorer: rogue}", 3, "no scorer 'rogue'", "did you mean 'rouge'?"),
     ("criteria:\n    - a\n    - {keywords: [{txt: a}]}", 5, "unknown key 'txt'", "'text'"),
     ("criteria: {keywords: {rulse: [a]}}", 3, "no parameter 'rulse'", "did you mean 'rules'?"),

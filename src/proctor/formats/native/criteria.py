@@ -25,7 +25,7 @@ from proctor.errors import PluginError, SuiteError
 from proctor.formats.carried_modules import SuiteModules, file_of
 from proctor.formats.native.spot import Spot
 from proctor.io.validation import MOST_CUTS, Strict, describe, without_errors
-from proctor.suggestions import suggest
+from proctor.suggestions import suggest, suggest_scorer
 
 SCALAR = ["string", "number", "boolean"]
 FORM = "x-form"
@@ -278,7 +278,8 @@ def _short(spot: Spot) -> tuple[str, Spot] | None:
         if key not in named:
             what = "unknown key" if named else "there is no scorer"
             choices = OWN_KEYS if named else (*scorers, *OWN_KEYS, *LONG_KEYS)
-            hint = _NEGATION if not named and _NEGATED.match(key) else suggest(key, choices)
+            hint = suggest(key, choices) if named else suggest_scorer(key, choices)
+            hint = _NEGATION if not named and _NEGATED.match(key) else hint
             spot.error(f"{what} {key!r}", hint=hint, key=key)
     if len(named) > 1:
         message = f"a criterion has one scorer, not {len(named)}: {', '.join(named)}"
@@ -296,7 +297,7 @@ def _long(spot: Spot) -> tuple[str, Spot] | None:
         spot.error(message, key="scorer")
         return None
     if name not in scorers and ":" not in name:
-        spot.error(f"there is no scorer {name!r}", hint=suggest(name, scorers), key="scorer")
+        spot.error(f"there is no scorer {name!r}", hint=suggest_scorer(name, scorers), key="scorer")
         return None
     if params is not None and not isinstance(params, dict):
         spot.error(f"expected a mapping of parameters, not {describe(params)}", key="with")
@@ -416,7 +417,8 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
     except PluginError as error:
         names = [parameter.name for parameter in registry.parameters(kind, spec.name)]
         strange = [key for key in spec.params if key not in names]
-        if strange and (meant := cls.meant_by(spec.params) if kind == "scorer" else ""):
+        meant = cls.meant_by(spec.params) if kind == "scorer" else ""
+        if strange and meant:
             written.error(_no_parameter(kind, spec, strange[0]), hint=meant, key=strange[0])
             return None
         for key in strange:
@@ -424,7 +426,7 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
             written.error(_no_parameter(kind, spec, key), hint=hint, key=key)
         # The registry words all of pydantic's errors as one; here each has its own place.
         if isinstance(error.__context__, ValidationError):
-            written.add_errors(error.__context__, cls)
+            written.add_errors(error.__context__, cls, hint=meant)
         elif not strange:
             written.error(str(error))
     return None

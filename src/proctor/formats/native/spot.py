@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,8 +100,8 @@ class Spot:
             bad = {item["loc"][0] for item in error.errors(include_url=False)}
             return model.model_validate({k: v for k, v in data.items() if k not in bad})
 
-    def add_errors(self, error: ValidationError, model: Any) -> None:
-        """Note each of pydantic's errors where its value stands."""
+    def add_errors(self, error: ValidationError, model: Any, *, hint: str = "") -> None:
+        """Note each of pydantic's errors where its value stands, the first with a hint."""
         problems = problems_of(error, model, self.document, self.value, self.loc)
         items = error.errors(include_url=False)
         misspelt = {item["loc"][:-1] for item in items if item["type"] in _UNKNOWN_KEY}
@@ -110,6 +110,8 @@ class Spot:
             for problem, item in zip(problems, items, strict=False)
             if item["type"] != "missing" or item["loc"][:-1] not in misspelt
         ]
+        if hint and own_problems:
+            own_problems[0] = replace(own_problems[0], hint=hint)
         self.findings.add(*own_problems)
 
     def unknown_keys(self, keys: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator
 
 from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
-from proctor.core.suite import Case
+from proctor.core.suite import Case, Json
 from proctor.scorers.text.patterns import (
     MOST_FOLDED,
     example_of,
@@ -222,7 +222,8 @@ class Contains(TextScorer):
     """Pass when the answer contains all of the texts, or any of them, and ``none`` of others.
 
     ``any: references`` (or ``all: references``, or just ``references``) looks for the case's
-    references, as words of their own, whatever their case and width.
+    references, as words of their own, whatever their case and width. Any of some texts is
+    ``{texts: [Paris, Lutetia], all: false}``, to which ``none: sorry`` may be added.
     """
 
     instant: ClassVar[bool] = True
@@ -266,6 +267,20 @@ class Contains(TextScorer):
             yield "no text is given"
         if "" in self._texts or "" in self._none:
             yield "an empty text is contained in every answer"
+
+    @classmethod
+    def meant_by(cls, params: Mapping[str, Json]) -> str:
+        """Say where texts stand that are written under ``any`` or ``all``."""
+        for name in ("any", "all"):
+            texts = params.get(name)
+            if isinstance(texts, str | list) and texts != "references" and "texts" not in params:
+                from proctor.scorers.structured.json_schemas import flow_text
+
+                wanted: dict[str, Json] = {"texts": [texts] if isinstance(texts, str) else texts}
+                rest = {key: value for key, value in params.items() if key not in ("any", "all")}
+                choice: dict[str, Json] = {"all": False} if name == "any" else {}
+                return f"write 'contains: {flow_text({**wanted, **choice, **rest})}'"
+        return ""
 
     def probes(self, case: Case) -> Iterable[Probe]:
         texts = case.references if self._by_references else self._texts
