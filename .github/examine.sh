@@ -8,7 +8,8 @@
 #   PROCTOR_BASELINE   @baseline (the default), an exported .jsonl file, or nothing
 #   PROCTOR_REPORT     the folder for reports [proctor-report]
 #   PROCTOR_PIN        main: a passing build of the main branch becomes the baseline; else nothing does
-#   PROCTOR_MAIN       the name of the main branch [main]
+#   PROCTOR_MAIN       the name of the main branch [CI_DEFAULT_BRANCH, else that of origin, else main]
+#   CI_COMMIT_BRANCH   the branch of this build, where GITHUB_REF_NAME does not tell it
 # On GitHub, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY are written to. The exit code is that of `proctor run`.
 set -uo pipefail
 
@@ -89,9 +90,17 @@ if [ ! -s "$report/summary.md" ]; then
 fi
 branch=${GITHUB_REF_NAME:-${CI_COMMIT_BRANCH:-}}
 event=${GITHUB_EVENT_NAME:-push}
-if [ "${PROCTOR_PIN:-main}" = main ] && [ "$code" = 0 ] && [ -n "$last" ] \
-  && [ "$event" != pull_request ] && [ "$branch" = "${PROCTOR_MAIN:-main}" ]; then
-  proctor baseline "$last" || code=$?
+main=${PROCTOR_MAIN:-${CI_DEFAULT_BRANCH:-}}
+if [ -z "$main" ]; then
+  main=$(git symbolic-ref --quiet --short refs/remotes/origin/HEAD 2>/dev/null) || main=origin/main
+  main=${main#origin/}
+fi
+if [ "${PROCTOR_PIN:-main}" = main ] && [ "$code" = 0 ] && [ -n "$last" ] && [ "$event" != pull_request ]; then
+  if [ "$branch" = "$main" ]; then
+    proctor baseline "$last" || code=$?
+  else
+    echo "no baseline is pinned: this is the branch '$branch', and the main branch is '$main' (PROCTOR_MAIN sets it)" >&2
+  fi
 fi
 
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then

@@ -87,7 +87,7 @@ def test_a_broken_suite_is_one_error_with_its_place(
     out, err = proctor(capsys, "check", spec)
     shown = [line for line in err.splitlines() if ": error: " in line]
     assert [line.startswith(f"{place}: error: {words}") for line in shown] == [True], err
-    assert f"0 cases, {len(shown)} error" in out or "1 cases, 1 error" in out
+    assert f"0 cases, {len(shown)} error" in out or "1 case, 1 error" in out
     checked = one_error(capsys, "check", spec)
     assert (place_of(checked), str(checked["message"]).startswith(words)) == (place, True)
     ran = one_error(capsys, "run", spec, "--answers", answers, "--store", store)

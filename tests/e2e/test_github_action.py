@@ -104,6 +104,15 @@ def test_a_pull_request_is_compared_with_the_main_branch(build: Build) -> None:
 
 
 @pytest.mark.slow
+def test_a_main_branch_of_another_name(build: Build) -> None:
+    master = {"GITHUB_REF_NAME": "", "CI_COMMIT_BRANCH": "master"}
+    first = build(**master)
+    assert "no baseline is pinned: this is the branch 'master'" in first["printed"]
+    assert "no baseline is pinned" not in build(**master, CI_DEFAULT_BRANCH="master")["printed"]
+    assert "has no baseline yet" not in build(**master, PROCTOR_MAIN="master")["printed"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "code", "result", "said"),
     [

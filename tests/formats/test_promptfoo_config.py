@@ -192,3 +192,30 @@ def test_two_prompts_and_two_models_by_the_real_commands(proctor: str, tmp_path:
         ("promptfooconfig-openai:small+prompt-1", 0.0),
         ("promptfooconfig-openai:small+prompt-2", 1.0),
     ]
+
+
+def test_converting_tells_what_a_run_needs_and_a_plan_says_it_once(
+    proctor: str, tmp_path: Path
+) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text(
+        "prompts: ['{{q}}', 'Briefly. {{q}}']\n"
+        "providers: [openai:small@http://127.0.0.1:9/v1, openai:large@http://127.0.0.1:9/v1]\n"
+        "tests:\n"
+        "  - vars: {q: Hello}\n"
+        "    assert: [{type: llm-rubric, value: Is it polite?}]\n"
+    )
+
+    def command(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [proctor, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    converted = command("convert", "promptfooconfig.yaml", "--out", "out")
+    assert "suite.yaml: 1 case\n" in converted.stdout
+    assert "1 case needs a judge: add --judge MODEL" in converted.stderr
+    models = ("--model", "openai:a@http://127.0.0.1:9/v1", "--model", "openai:b@http://127.0.0.1:9")
+    planned = command("plan", "out/suite.yaml", *models, "--store", "store.db")
+    assert planned.returncode == 2
+    assert planned.stderr.count("ask a judge, and there is none") == 1
+    assert planned.stderr.count("nothing would be run") == 2
+    assert planned.stdout.strip() == ""

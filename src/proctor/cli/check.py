@@ -48,7 +48,7 @@ def check(**options: Any) -> int:
       proctor check suite.yaml
       proctor check suite.yaml --deep
     """
-    from proctor.cli.output import print_json, problem_json, say_problems
+    from proctor.cli.output import many_cases, print_json, problem_json, say_problems
     from proctor.engine.run import read_suite
     from proctor.errors import SuiteError
 
@@ -85,7 +85,7 @@ def check(**options: Any) -> int:
             for kind, n in _counts(problems).items()
             if n or kind == "error"
         )
-        click.echo(f"{summary['suite']}: {summary['cases']} cases, {numbers}")
+        click.echo(f"{summary['suite']}: {many_cases(summary['cases'])}, {numbers}")
     return 2 if wrong else 0
 
 

@@ -256,7 +256,7 @@ def _left_out(contrast: "Contrast") -> Iterator[str]:
     if bounds is not None:
         yield (
             "Whatever the unscored would have come to, the difference lies within"
-            f" {points(bounds[0])} to {points(bounds[1])}"
+            f" {points(bounds[0])} to {points(bounds[1])}, sampling error included"
         )
 
 

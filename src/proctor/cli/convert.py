@@ -13,6 +13,7 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from proctor.core.suite import Suite
     from proctor.engine.run.settings import SuiteSettings
 
 WARNINGS = 20
@@ -43,7 +44,7 @@ def convert(**options: Any) -> None:
       proctor convert logs/quiz.eval --to native --out quiz
       proctor convert promptfooconfig.yaml --out quiz    (a suite, and a run file)
     """
-    from proctor.cli.output import print_json, say_problems
+    from proctor.cli.output import many_cases, print_json, say_problems
     from proctor.core.suite import Spec
     from proctor.engine.run import read_suite
     from proctor.registry import build
@@ -61,14 +62,35 @@ def convert(**options: Any) -> None:
         wrote.append({"wrote": str(path), "suite": suite.name, "cases": len(suite.cases)})
         if not as_json:
             say_problems(reading.warnings, most=WARNINGS)
-            click.echo(f"wrote {path}: {len(suite.cases)} cases")
+            click.echo(f"wrote {path}: {many_cases(len(suite.cases))}")
         run_file = _write_run_file(settings, folder, path)
         if run_file is not None:
             wrote[-1]["run_file"] = str(run_file)
             if not as_json:
                 click.echo(f"wrote {run_file}: proctor run {run_file}")
+        if not as_json:
+            _say_needs(suite)
     if as_json:
         print_json(wrote[0] if len(wrote) == 1 else {"suites": wrote})
+
+
+def _say_needs(suite: "Suite") -> None:
+    """Say what the cases of a suite need that the command for a run must name or install."""
+    from proctor.cli.output import many_cases, say_problems
+    from proctor.engine.run.scorer_pool import Scorers
+    from proctor.errors import PluginError
+
+    scorers = Scorers()
+    try:
+        judged = sum(any(scorers.of(c).needs_judge for c in case.criteria) for case in suite.cases)
+        missing = scorers.missing(suite)
+    except PluginError:  # a scorer of the suite's own, which only a run may import
+        return
+    if judged:
+        need = "needs" if judged == 1 else "need"
+        where = "add --judge MODEL, or judges: in a run file"
+        click.echo(f"{many_cases(judged)} {need} a judge: {where}", err=True)
+    say_problems(missing)
 
 
 def _write_run_file(settings: "SuiteSettings", folder: Path, suite: Path) -> Path | None:
@@ -86,7 +108,7 @@ def _write_run_file(settings: "SuiteSettings", folder: Path, suite: Path) -> Pat
 
 def _convert_results(path: Path, out: Path, to: str, as_json: bool) -> bool:
     """Write another tool's results as native files; tell whether the path holds any."""
-    from proctor.cli.output import print_json
+    from proctor.cli.output import many_cases, print_json
     from proctor.engine.transfer.archives import archive_of, convert_results
 
     archive = archive_of(path)
@@ -107,9 +129,11 @@ def _convert_results(path: Path, out: Path, to: str, as_json: bool) -> bool:
         print_json(rows[0] if len(rows) == 1 else {"suites": rows})
         return True
     for one in converted:
-        click.echo(f"wrote {one.path}: {one.cases} cases")
+        click.echo(f"wrote {one.path}: {many_cases(one.cases)}")
         for file in one.answers:
             click.echo(f"wrote {file}")
         if one.unscored:
-            click.echo(f"{one.unscored} cases have no reference: write criteria for them", err=True)
+            have = "has" if one.unscored == 1 else "have"
+            many = many_cases(one.unscored)
+            click.echo(f"{many} {have} no reference: write criteria for them", err=True)
     return True

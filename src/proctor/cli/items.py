@@ -39,7 +39,7 @@ def items(references: tuple[str, ...], **options: Any) -> None:
       proctor items my-suite
       proctor items run-a run-b run-c --csv items.csv --json
     """
-    from proctor.cli.output import on_terminal, print_json, table_width
+    from proctor.cli.output import many_cases, on_terminal, print_json, table_width
     from proctor.cli.view import PORT
     from proctor.engine.items.analysis import analyse
     from proctor.engine.items.takers import chosen_runs
@@ -61,7 +61,7 @@ def items(references: tuple[str, ...], **options: Any) -> None:
                     count = write_items(analysis.every(), file, link)
             except OSError as error:
                 raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
-            click.echo(f"wrote {path}: {count} cases", err=True)
+            click.echo(f"wrote {path}: {many_cases(count)}", err=True)
     if options["as_json"]:
         print_json(items_object(analysis, link))
     else:

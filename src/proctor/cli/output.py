@@ -32,6 +32,11 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def many_cases(count: int) -> str:
+    """Return a number of cases in words."""
+    return "1 case" if count == 1 else f"{count} cases"
+
+
 def say_stopped() -> None:
     """Say after an interruption that nothing is lost, and how to resume."""
     import re

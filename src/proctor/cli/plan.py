@@ -61,9 +61,9 @@ def plan(**options: Any) -> int:
         print_json(shown[0] if len(shown) == 1 else {"plans": shown})
         return 2 if any(run_plan.problems for _, run_plan in plans) else 0
     codes = []
-    told: set[Problem] = set()
+    told: set[Problem | str] = set()
     for number, (candidate, run_plan) in enumerate(plans):
-        if number:
+        if number and not run_plan.problems:
             click.echo()
         codes.append(_say(candidate, run_plan, told))
     if len(plans) > 1 and not any(codes):
@@ -116,19 +116,30 @@ def _object(candidate: str, run_plan: "Plan") -> dict[str, Any]:
     }
 
 
-def _say(candidate: str, run_plan: "Plan", told: "set[Problem]") -> int:
-    """Print a plan, with the warnings that no plan before it had."""
-    from proctor.cli.output import say_problems
+def _say(candidate: str, run_plan: "Plan", told: "set[Problem | str]") -> int:
+    """Print a plan, with the problems and warnings that no plan before it had.
 
-    say_problems((*run_plan.problems, *(one for one in run_plan.warnings if one not in told)))
-    told.update(run_plan.warnings)
+    ``told`` has these, and the names of the candidates so far.
+    """
+    from proctor.cli.output import many_cases, say_problems
+
+    noted = (*run_plan.problems, *run_plan.warnings)
+    new_ones = [one for one in noted if one not in told]
+    say_problems(new_ones)
+    told.update(noted)
+    if run_plan.problems and not new_ones:
+        if candidate not in told:
+            click.echo(f"{candidate}: the same; nothing would be run", err=True)
+        told.add(candidate)
+        return 2
+    told.add(candidate)
     if run_plan.problems:
         many = f"{len(run_plan.problems)} problem{'s' if len(run_plan.problems) > 1 else ''}"
         click.echo(f"{candidate}: {many}; nothing would be run", err=True)
         return 2
     click.echo(f"candidate {candidate}")
     click.echo(
-        f"suite     {run_plan.suite.name} ({run_plan.suite.dialect}), {run_plan.cases} cases"
+        f"suite     {run_plan.suite.name} ({run_plan.suite.dialect}), {many_cases(run_plan.cases)}"
     )
     new = run_plan.attempts - run_plan.attempts_stored
     there = (

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.argument("run", metavar="RUN")
 @click.argument("case", metavar="CASE")
 @click.option("--attempt", type=click.IntRange(0), help="Only this attempt.")
-@click.option("--full", is_flag=True, help="Do not cut long texts.")
+@click.option(
+    "--full", is_flag=True, help="Do not cut long texts, and print all replies of judges."
+)
 @store_option
 @json_option
 @texts_option
@@ -309,13 +311,23 @@ def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
         yield f"{mark} {worth}  {_printable(str(rule.get('keyword', '')))}  {places}".rstrip()
     for number, test in enumerate(rows_of(score.detail, "tests"), 1):
         yield from _test_rows(number, test, full)
-    for number, reply in enumerate(_listed(score.detail, "raw"), 1):
-        if full or score.points is None:
-            for row in _printable(str(reply)).split("\n"):
-                yield f"judge, reply {number}: {row}"
+    if full or score.points is None:
+        yield from _replies(score.detail)
     for number, blank in enumerate(rows_of(score.detail, "blanks"), 1):
         mark = "✓" if blank.get("points") else "✗"
         yield f"{mark} blank {number}: {blank.get('text')!r}, expected {blank.get('target')!r}"
+
+
+def _replies(detail: Any) -> Iterator[str]:
+    """Yield the raw replies of a judge, or of each one of a panel."""
+    from proctor.reports.reasons import rows_of
+
+    panel = list(rows_of(detail, "panel"))
+    several = [(f"judge {place}", one) for place, one in enumerate(panel, 1)]
+    for name, ruling in several or [("judge", detail)]:
+        for number, reply in enumerate(_listed(ruling, "raw"), 1):
+            for row in _printable(str(reply)).split("\n"):
+                yield f"{name}, reply {number}: {row}"
 
 
 def _marked(item: "AttemptResult") -> str:

@@ -84,8 +84,8 @@ def test_a_panel_and_how_far_it_agrees(manners: Any, serve: Serve) -> None:
     [score] = made["cases"][1]["attempts"][0]["scores"]
     assert [member["points"] for member in score["detail"]["panel"]] == [1.0, 0.0]
     assert made["usage"]["roles"]["judge"]["calls"] == 6
-    assert YES in shown
-    assert NO in shown
+    assert f"judge 1, reply 1: {YES}" in shown
+    assert f"judge 2, reply 1: {NO}" in shown
 
 
 def test_a_judge_may_be_asked_several_times(manners: Any, serve: Serve) -> None:

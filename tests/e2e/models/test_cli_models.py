@@ -292,7 +292,7 @@ def test_check_and_convert_of_several_tasks(cli: Any, tasks: Callable[[str], str
         ("math500", 2, 0), ("medqa", 1, 0),
     ]  # fmt: skip
     assert cli("check", base).stdout.splitlines() == [
-        "math500: 2 cases, 0 errors", "medqa: 1 cases, 0 errors",
+        "math500: 2 cases, 0 errors", "medqa: 1 case, 0 errors",
     ]  # fmt: skip
     wrote = cli.json("convert", base, "--out", "native")["suites"]
     assert [(one["suite"], one["cases"]) for one in wrote] == [("math500", 2), ("medqa", 1)]

@@ -130,6 +130,8 @@ def refused_prompts(
 
 
 def _prompt(name: str, words: Mapping[str, str]) -> str:
+    if name.startswith("prompt") and words["prompt"].startswith("prompt"):
+        return name
     return words["prompt"].format(name=name) if name else words["no prompt"]
 
 

@@ -47,7 +47,8 @@ class ToolCalls(Scorer):
     expression for an argument), a ``schema`` of all arguments, and a ``tolerance`` for numbers. All
     calls of the attempt count, in whichever reply they are. With ``partial``, a call is worth the
     share of its name and its wanted arguments that are right, and all of it is worth the sum of
-    these divided by the number of wanted calls and of extra ones.
+    these divided by the number of wanted calls and of extra ones. With ``valid``, a call that the
+    tools of the case do not allow makes all of it worth nothing, with ``partial`` too.
     """
 
     fixed_marks: ClassVar[bool] = True
