@@ -51,6 +51,12 @@ def test_names_make_no_mention_link_or_markup(text: str, shown: str) -> None:
     assert prose(text) == shown
 
 
+def test_our_own_commands_are_code_and_other_marks_stay_escaped() -> None:
+    assert prose("(`proctor compare` says more)") == "(`proctor compare` says more)"
+    assert prose("`proctor <b>`") == "\\`proctor \\<b\\>\\`"
+    assert prose("`rm` and `proctor run") == "\\`rm\\` and \\`proctor run"
+
+
 def test_a_run_by_itself_lists_what_is_short_of_full_marks(make_view: Any) -> None:
     text = pull_request_summary([SummarizedRun(view=make_view())])
     assert text.startswith("## Proctor\n\n| Run | Result | Rate |")

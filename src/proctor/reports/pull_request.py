@@ -17,6 +17,8 @@ MOST_CASES = 20
 LONGEST = 200
 """How many characters of a reason are shown."""
 _MARKDOWN = re.compile(r"([\\|`*<>\[\]_~#])")
+_COMMAND = re.compile(r"\\`(proctor [A-Za-z ]+)\\`")
+"""A command of ours in a sentence, escaped: letters alone, which may stand in a code span."""
 _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _ADDRESS = re.compile(r"(?<=[A-Za-z])://|(?<=\bwww)\.")
 _NOTHING = "\u200b"
@@ -88,6 +90,7 @@ def pull_request_summary(
 def prose(text: str) -> str:
     """Return text that names people's things, so that Markdown shows it and nothing more."""
     shown = _MARKDOWN.sub(r"\\\1", one_line(text))
+    shown = _COMMAND.sub(r"`\1`", shown)
     shown = _MENTION.sub(f"@{_NOTHING}", shown)
     return _ADDRESS.sub(lambda match: _NOTHING + match[0], shown)
 
