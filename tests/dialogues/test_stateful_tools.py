@@ -1,6 +1,7 @@
 """Tools on a state, with and without a simulated user, in the real sandbox."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -141,6 +142,36 @@ def test_a_user_with_tools_of_its_own() -> None:
     assert "One moment.\n\nRenewed until day 26." in simulator.requests[-1].messages[-1].content
     assert "read_card" not in str(candidate.conversations[-1])
     assert "flags" not in attempt.notes
+
+
+@pytest.mark.parametrize("last", ["assistant", "tool"])
+def test_a_history_is_known_to_both(last: str) -> None:
+    call = ToolCall(name="look", id="h1")
+    said = (
+        Message(role="system", content="Be kind."),
+        Message(role="user", content="Is L-1 due?"),
+        Message(role="assistant", content="I look.", tool_calls=(call,)),
+        Message(role="tool", content='{"L-1": 5}', tool_call_id="h1"),
+        *([Message(role="assistant", content="On day 5.")] if last == "assistant" else []),
+    )
+    begun = replace(TALK, messages=said)
+    first = [STOP, "Then renew it."] if last == "assistant" else []
+    attempt, candidate, simulator = held(["Done."], [*first, STOP], case=begun)
+    assert attempt.notes["reason"] == "TaskFinished"
+    assert tuple(candidate.conversations[0][: len(said)]) == said
+    side = [(m.role, m.content) for m in simulator.requests[0].messages[2:]]
+    assert side[0] == ("assistant", "Is L-1 due?")
+    assert side[1][0] == "user"
+    assert "I look." in side[1][1]
+    if last == "assistant":
+        assert "On day 5." in side[2][1]
+        # The candidate has not had its turn: the user cannot end the matter.
+        assert attempt.notes["flags"][0]["kind"] == "EndedEarly"
+        assert attempt.messages[0] == Message(role="user", content="Then renew it.")
+    else:
+        assert attempt.messages[0].role == "assistant"
+    dialogue = build("dialogue", Spec(name="stateful_user", params={"tools": {"source": SOURCE}}))
+    assert dialogue.turns(begun).simulator[0] == int(last == "assistant")
 
 
 # A fault that is planted, what the user says the second time, and what becomes of the attempt.

@@ -39,6 +39,13 @@ class Action:
 
 
 @dataclass(frozen=True)
+class StateCheck(Action):
+    """A call of a function on the state at the end, and what it must return."""
+
+    gives: Json = True
+
+
+@dataclass(frozen=True)
 class ToolModule:
     """Python source of tools, and the state that they begin with."""
 

@@ -118,10 +118,8 @@ class StatefulUser(StatefulTools):
 
     async def _talk(self, work: "_Work", user: "_User") -> Attempt:
         talk = work.talk
-        messages = talk.ctx.case.messages
-        if messages and messages[-1].role == "user":
-            user.add_own_message(messages[-1].content)
-        else:
+        user.add_history(talk.ctx.case.messages)
+        if not _candidate_is_next(talk.ctx.case):
             talk.tell(await user.say())
         while True:
             text = await work.candidate_turn(self.max_turns)
@@ -137,7 +135,7 @@ class StatefulUser(StatefulTools):
 
     def turns(self, case: Case) -> Turns:
         most = self.max_turns
-        first = int(not case.messages or case.messages[-1].role != "user")
+        first = int(not _candidate_is_next(case))
         likely = min(3, most)
         return Turns(
             candidate=(1, min(6, most), most),
@@ -265,9 +263,13 @@ class _User:
         self.candidate_texts: list[str] = []
         """What the candidate said to it."""
 
-    def add_own_message(self, text: str) -> None:
-        """Add a message of its own."""
-        self.side.append(Message(role="assistant", content=text))
+    def add_history(self, messages: Sequence[Message]) -> None:
+        """Add what both said before the attempt."""
+        for message in messages:
+            if message.role == "user":
+                self.side.append(Message(role="assistant", content=message.content))
+            elif message.role == "assistant" and message.content:
+                self.heard(message.content)
 
     def heard(self, text: str) -> None:
         """Add what the candidate said."""
@@ -350,7 +352,7 @@ class _User:
     def _faults(self, text: str) -> list[UserFault]:
         word = self.dialogue.stop_word
         if self.is_over(text):
-            if not self.candidate_texts:
+            if not self.work.talk.turn:
                 words = "the assistant has said nothing yet, and the matter is not settled"
                 return [UserFault(kind=ENDED_EARLY, words=words)]
             if "?" in text or "？" in text:
@@ -369,6 +371,11 @@ class _User:
         if again:
             flag["again"] = True
         self.work.flags.append(flag)
+
+
+def _candidate_is_next(case: Case) -> bool:
+    """Tell whether the case's messages end with what the candidate is to answer."""
+    return bool(case.messages) and case.messages[-1].role in ("user", "tool")
 
 
 def _bare(text: str) -> str:

@@ -116,6 +116,82 @@ def test_they_can_be_written_as_a_native_suite(tmp_path: Path) -> None:
     assert [case_key(case) for case in again.cases] == [case_key(case) for case in suite.cases]
 
 
+def asserted(*assertions: Any) -> dict[str, Any]:
+    basis = ["ENV_ASSERTION", "DB"]
+    return {"evaluation_criteria": {"reward_basis": basis, "env_assertions": assertions}}
+
+
+def history(*messages: Any) -> dict[str, Any]:
+    return {"initial_state": {"message_history": messages}}
+
+
+CHECKED = SOURCE.replace("USER_TOOLS", 'HIDDEN_TOOLS = ["assert_due"]\nUSER_TOOLS') + (
+    """
+def assert_due(state: dict, loan: str, day: int) -> bool:
+    return state["due"].get(loan) == day
+"""
+)
+
+
+def test_assertions_by_functions_that_nobody_is_offered(tmp_path: Path) -> None:
+    due = {"env_type": "user", "func_name": "assert_due", "arguments": {"loan": "L-1", "day": 26}}
+    tasks = [NEW | asserted(due | {"message": "renewed"}, due | {"assert_value": False})]
+    written(tmp_path, tasks, tools_py=CHECKED)
+    (case,) = read(tmp_path).cases
+    assert [tool.name for tool in case.tools] == ["renew"]
+    assert case.dialogue.params["user_tools"] == ["read_card"]
+    assert [c.id for c in case.criteria] == ["state_equal", "env_assertions"]
+    assert case.criteria[1].scorer.name == "state_equal"
+    call = {"name": "assert_due", "arguments": {"loan": "L-1", "day": 26}}
+    assert case.criteria[1].scorer.params["checks"] == [
+        {**call, "gives": True}, {**call, "gives": False},
+    ]  # fmt: skip
+    uncounted = {"reward_basis": ["DB"], "env_assertions": [{"func_name": "lost"}]}
+    (case,) = read(written(tmp_path, [NEW | {"evaluation_criteria": uncounted}])).cases
+    assert [c.id for c in case.criteria] == ["state_equal"]
+
+
+def test_a_history_is_told_and_its_calls_bring_the_state_about(tmp_path: Path) -> None:
+    said = [
+        {"role": "user", "content": "Renew L-1 and L-9.", "turn_idx": 0},
+        {"role": "assistant", "content": None, "cost": 0.1, "tool_calls": [
+            {"id": "a", "name": "renew", "arguments": {"loan": "L-1"}, "requestor": "assistant"},
+            {"id": "b", "name": "renew", "arguments": {"loan": "L-9"}, "requestor": "assistant"},
+        ]},
+        {"role": "tool", "id": "a", "content": "ok", "requestor": "assistant", "error": False},
+        {"role": "tool", "id": "b", "content": "no", "requestor": "assistant", "error": True},
+        {"role": "assistant", "content": "L-1 is renewed."},
+    ]  # fmt: skip
+    written(tmp_path, [NEW | history(*said)])
+    suite = read(tmp_path)
+    (case,) = suite.cases
+    assert [(m.role, m.content) for m in case.messages] == [
+        ("system", "Be kind."), ("user", "Renew L-1 and L-9."), ("assistant", ""),
+        ("tool", "ok"), ("tool", "no"), ("assistant", "L-1 is renewed."),
+    ]  # fmt: skip
+    assert [call.id for call in case.messages[2].tool_calls] == ["a", "b"]
+    assert [m.tool_call_id for m in case.messages[3:5]] == ["a", "b"]
+    # The call that failed changed nothing then, and is not made again.
+    renewed = [{"name": "renew", "arguments": {"loan": "L-1"}}]
+    assert case.dialogue.params["tools"]["actions"] == renewed
+    again = Native().read(write_native(suite, tmp_path / "out")).suite
+    assert [case_key(one) for one in again.cases] == [case_key(case)]
+
+
+def test_the_users_own_data(tmp_path: Path) -> None:
+    data = {"agent_data": {"due": {"L-2": 1}}, "user_data": {"phone": {"on": False}}}
+    tasks = [NEW | {"initial_state": {"initialization_data": data}}]
+    (case,) = read(written(tmp_path, tasks)).cases
+    state = {"due": {"L-1": 5, "L-2": 1}, "user": {"phone": {"on": False}}}
+    assert case.dialogue.params["tools"]["state"] == state
+    (tmp_path / "user_db.json").write_text('{"phone": {"on": true, "sim": 1}}', encoding="utf-8")
+    (case,) = read(tmp_path).cases
+    assert case.dialogue.params["tools"]["state"]["user"] == {"phone": {"on": False, "sim": 1}}
+    written(tmp_path, tasks, db_json='{"user": 1}')
+    with pytest.raises(SuiteError, match="without 'user'"):
+        read(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("change", "where", "words"),
     [
@@ -125,10 +201,18 @@ def test_they_can_be_written_as_a_native_suite(tmp_path: Path) -> None:
         ({"evaluation_criteria": {"actions": [{"name": "renew"}]}}, 2, "'renew' needs 'loan'"),
         ({"evaluation_criteria": {"reward_basis": ["MOOD"]}}, 2, "MOOD"),
         ({"evaluation_criteria": {"reward_basis": ["COMMUNICATE"]}}, 2, "nothing of the reward_basis"),
-        ({"evaluation_criteria": {"reward_basis": ["ENV_ASSERTION", "DB"], "env_assertions": [{}]}}, 2,
-         "assertions by functions"),
-        ({"initial_state": {"message_history": [{"role": "user"}]}}, 2, "history"),
-        ({"initial_state": {"initialization_data": {"user_data": {"a": 1}}}}, 2, "the user's own"),
+        (asserted({}), 2, "func_name"),
+        (asserted({"func_name": "lost"}), 2, "there is no tool 'lost'"),
+        (asserted({"func_name": "read_card"}), 2, "name it in HIDDEN_TOOLS"),
+        (history({"role": "user"}), 2, "the user says nothing"),
+        (history({"role": "judge", "content": "x"}), 2, "message_history"),
+        (history({"role": "user", "content": "x", "tool_calls": [{"name": "read_card"}]}), 2,
+         "only the assistant"),
+        (history({"role": "user", "tool_calls": [{"name": "read_card", "requestor": "user"}]}), 2,
+         "the user calls tools"),
+        (history({"role": "assistant", "tool_calls": [{"id": "1", "name": "renew"}]}), 2, "no result"),
+        (history({"role": "assistant", "tool_calls": [{"id": "1", "name": "renew"}]},
+                 {"role": "tool", "id": "1"}), 2, "'renew' needs 'loan'"),
         ({"initial_state": {"initialization_actions": [{"func_name": "x"}]}}, 2, "no tool 'x'"),
     ],
 )  # fmt: skip
@@ -146,6 +230,7 @@ def test_the_files_beside_them_are_checked(tmp_path: Path) -> None:
     for files, name in (
         ({"tools_py": "def f(state, x): ...\n"}, "tools.py"),
         ({"tools_py": SOURCE.replace('"read_card"]', '"lost"]')}, "tools.py"),
+        ({"tools_py": CHECKED.replace('"assert_due"]', '"lost"]')}, "tools.py"),
         ({"db_json": "{"}, "db.json"),
     ):
         with pytest.raises(SuiteError) as error:

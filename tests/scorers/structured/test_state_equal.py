@@ -23,6 +23,13 @@ def add(state: dict, n: float, note: str = "") -> float:
     state["total"] += n
     state["log"].append({"n": n, "note": note})
     return state["total"]
+
+def total_is(state: dict, n: float) -> bool:
+    return state["total"] == n
+
+def first_note(state: dict) -> str:
+    state["total"] = 0  # What a check changes, no other check sees.
+    return state["log"][0]["note"] if state["log"] else ""
 """
 START: dict[str, Any] = {"total": 1, "log": []}
 TOOLS = {"source": SOURCE, "state": START}
@@ -82,6 +89,38 @@ def test_states(end: Any, params: dict[str, Any], points: float, words: str) -> 
     assert words in score.reason
 
 
+def check(n: float, **more: Any) -> dict[str, Any]:
+    return {"name": "total_is", "arguments": {"n": n}, **more}
+
+
+@pytest.mark.parametrize(
+    ("end", "checks", "points", "words"),
+    [
+        ({"total": 3, "log": []}, [check(3)], 1.0, "all checks"),
+        ({"total": 3, "log": []}, ["first_note", check(3)], 0.0, "first_note gives , not true"),
+        ({"total": 3, "log": []}, [check(4, gives=False), check(3)], 1.0, ""),
+        ({"total": 3, "log": []}, [check(4)], 0.0, "total_is gives false, not true"),
+        ({"total": 3, "log": []}, [check(3, gives=False)], 0.0, "gives true, not false"),
+        ({"total": 3, "log": [{"note": "x"}]},
+         [{"name": "first_note", "gives": "x"}, check(3)], 1.0, ""),
+        # A candidate that leaves what a check cannot read has not passed it.
+        ({"log": []}, [check(3)], 0.0, "total_is failed"),
+    ],
+)  # fmt: skip
+def test_checks_of_the_end(end: Any, checks: list[Any], points: float, words: str) -> None:
+    score = scored(end, checks=checks)
+    assert score.status is ScoreStatus.SCORED
+    assert score.points == points
+    assert words in score.reason
+
+
+def test_a_check_that_fails_at_the_beginning_is_the_suites_doing() -> None:
+    broken = case(source=SOURCE.replace('state["total"] == n', 'state["sum"] == n'))
+    score = scored({"total": 3, "log": []}, of=broken, checks=[check(3)])
+    assert score.status is ScoreStatus.FAILED
+    assert "the check 'total_is' failed" in score.reason
+
+
 def test_states_begin_where_actions_brought_them() -> None:
     begun = case(actions=[{"name": "add", "arguments": {"n": 1}}])
     start = {"total": 2, "log": [{"n": 1, "note": ""}]}
@@ -106,7 +145,12 @@ def test_what_is_wrong_is_told_beforehand() -> None:
         return build("scorer", Spec(name="state_equal", params=params))
 
     assert list(built(actions=[ADD]).problems()) == []
-    assert "not by both" in next(iter(built(actions=[ADD], values={"a": 1}).problems()))
+    for more in ({"values": {"a": 1}}, {"checks": ["add"]}):
+        assert "not by more" in next(iter(built(actions=[ADD], **more).problems()))
+    assert "no effect" in next(iter(built(checks=["first_note"], ignore="a").problems()))
+    assert list(built(checks=["first_note", check(1)]).doubts(case())) == []
+    assert "no function" in next(iter(built(checks=["first"]).doubts(case())))
+    assert "needs 'n'" in next(iter(built(checks=["total_is"]).doubts(case())))
     assert "no path" in next(iter(built(ignore="a[").problems()))
     assert list(built(tolerance=-1).problems())
     assert list(built(actions=[ADD]).doubts(case())) == []

@@ -14,7 +14,7 @@ from proctor.io.text_files import parse_json
 from proctor.io.validation import describe
 from proctor.suggestions import suggest
 
-_ACTION_SCORERS = {"state_equal": ("actions",), "actions": ("actions", "none")}
+_ACTION_SCORERS = {"state_equal": ("actions", "checks"), "actions": ("actions", "none")}
 """By scorer, the parameters that list calls of tools."""
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from proctor.contracts.dialect import PlainDialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import plain
-from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite, Tool
+from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite, Tool, ToolCall
 from proctor.core.tool_module import ToolFunction, functions_of, wrong_calls
 from proctor.errors import DialectError, Problem, SuiteError
 from proctor.formats.tau.task import TauAction, TauTask, unsupported
@@ -19,8 +19,12 @@ from proctor.io.validation import describe, validate
 from proctor.io.yaml_files import read_yaml
 
 TASKS, STATE, POLICY, TOOLS = "tasks.json", "db.json", "policy.md", "tools.py"
+USER_STATE, USER_KEY = "user_db.json", "user"
+"""The file with the user's own data, and where the state has them."""
 USER_TOOLS = "USER_TOOLS"
 """The name of the list in the module of tools that says which of them are the user's."""
+HIDDEN_TOOLS = "HIDDEN_TOOLS"
+"""The name of the list of functions that tasks call and nobody is offered."""
 MOST_PLACED = 2 * 1024 * 1024
 """Bytes of a file of tasks in which the line of every value is known."""
 FIRST_LOOK = 64 * 1024
@@ -82,6 +86,7 @@ class _Domain:
     source: str
     functions: tuple[ToolFunction, ...]
     user: tuple[str, ...]
+    hidden: tuple[str, ...]
     state: Json
     policy: str
 
@@ -105,24 +110,46 @@ class _Domain:
                 state = read_json(folder / STATE).data
             except SuiteError as error:
                 findings.add(*error.problems)
+        if (folder / USER_STATE).is_file():
+            state = _with_user_state(folder, state, findings)
         policy = read_text(folder / POLICY) if (folder / POLICY).is_file() else ""
-        user = _user_tools(source)
-        for name in user:
-            if functions and name not in {function.name for function in functions}:
-                message = f"{USER_TOOLS} names {name!r}, which is none of the tools"
-                findings.add(Problem(message=message, file=str(folder / TOOLS)))
+        user, hidden = _listed(source, USER_TOOLS), _listed(source, HIDDEN_TOOLS)
+        for names, those in ((USER_TOOLS, user), (HIDDEN_TOOLS, hidden)):
+            for name in those:
+                if functions and name not in {function.name for function in functions}:
+                    message = f"{names} names {name!r}, which is none of the tools"
+                    findings.add(Problem(message=message, file=str(folder / TOOLS)))
         return cls(
-            source=source, functions=functions, user=user, state=state, policy=policy.strip()
+            source=source,
+            functions=functions,
+            user=tuple(name for name in user if name not in hidden),
+            hidden=hidden,
+            state=state,
+            policy=policy.strip(),
         )
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """Return what the candidate may call."""
-        return tuple(f.tool for f in self.functions if f.name not in self.user)
+        return tuple(f.tool for f in self.functions if f.name not in (*self.user, *self.hidden))
 
 
-def _user_tools(source: str) -> tuple[str, ...]:
-    """Return the tools that a module says are the user's."""
+def _with_user_state(folder: Path, state: Json, findings: Findings) -> Json:
+    """Return the state with the user's own data in it."""
+    try:
+        own = read_json(folder / USER_STATE).data
+    except SuiteError as error:
+        findings.add(*error.problems)
+        return state
+    if isinstance(state, Mapping) and USER_KEY not in state:
+        return {**state, USER_KEY: own}
+    message = f"{STATE} must be a mapping without {USER_KEY!r}: there the user's own data go"
+    findings.add(Problem(message=message, file=str(folder / USER_STATE)))
+    return state
+
+
+def _listed(source: str, name: str) -> tuple[str, ...]:
+    """Return the names in a list of a module of tools."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -131,7 +158,7 @@ def _user_tools(source: str) -> tuple[str, ...]:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
         target = node.targets[0]
-        if isinstance(target, ast.Name) and target.id == USER_TOOLS:
+        if isinstance(target, ast.Name) and target.id == name:
             parts = (
                 node.value.elts if isinstance(node.value, ast.List | ast.Tuple | ast.Set) else ()
             )
@@ -167,11 +194,8 @@ def _case(document: Document, place: int, domain: _Domain, findings: Findings) -
     if findings.total > before:
         return None
     tools: dict[str, Json] = {"source": domain.source, "state": _state(task, domain.state)}
-    if task.initial_state is not None and task.initial_state.initialization_actions:
-        tools["actions"] = [
-            {"name": call.func_name, "arguments": call.arguments}
-            for call in task.initial_state.initialization_actions
-        ]
+    if actions := [*_first_actions(task)]:
+        tools["actions"] = actions
     params: dict[str, Json] = {"tools": tools}
     if domain.user:
         params["user_tools"] = list(domain.user)
@@ -179,7 +203,7 @@ def _case(document: Document, place: int, domain: _Domain, findings: Findings) -
     at_line = document.place((place,))
     return Case(
         id=case_id,
-        messages=(Message(role="system", content=domain.policy),) if domain.policy else (),
+        messages=tuple(_messages(task, domain.policy)),
         criteria=tuple(_criteria(task)),
         references=tuple(task.criteria.communicate_info or ()),
         hidden={"task": task.task},
@@ -204,13 +228,67 @@ def _check_calls(
         for number, call in enumerate(task.initial_state.initialization_actions or ()):
             for wrong in wrong_calls(domain.functions, [(call.func_name, call.arguments)]):
                 findings.add(document.problem((place, *at, number), wrong))
+    _check_assertions(document, place, task, domain, findings)
+    for number, message in enumerate(task.history):
+        for one in message.tool_calls or ():
+            for wrong in wrong_calls(domain.functions, [(one.name, one.arguments)]):
+                at = ("initial_state", "message_history")
+                findings.add(document.problem((place, *at, number), wrong))
+
+
+def _check_assertions(
+    document: Document, place: int, task: TauTask, domain: _Domain, findings: Findings
+) -> None:
+    """Note assertions that cannot be called, or that the candidate or the user could call."""
+    if "ENV_ASSERTION" not in task.criteria.reward_basis:
+        return
+    for number, one in enumerate(task.criteria.env_assertions or ()):
+        at = (place, "evaluation_criteria", "env_assertions", number)
+        wrong = [*wrong_calls(domain.functions, [(one.func_name, one.arguments)])]
+        if not wrong and one.func_name not in domain.hidden:
+            wrong = [f"{one.func_name!r} is a tool: name it in {HIDDEN_TOOLS} of {TOOLS}"]
+        findings.add(*(document.problem(at, message) for message in wrong))
+
+
+def _messages(task: TauTask, policy: str) -> Iterator[Message]:
+    """Yield the policy, and what was said before the task begins."""
+    if policy:
+        yield Message(role="system", content=policy)
+    for one in task.history:
+        calls = tuple(
+            ToolCall(name=call.name, arguments=call.arguments, id=call.id)
+            for call in one.tool_calls or ()
+        )
+        yield Message(
+            role=one.role,
+            content=one.content or "",
+            tool_calls=calls,
+            tool_call_id=one.id if one.role == "tool" else "",
+        )
+
+
+def _first_actions(task: TauTask) -> Iterator[dict[str, Json]]:
+    """Yield the calls that bring the state about: the task's own, then those of its history."""
+    initial = task.initial_state
+    for call in (initial.initialization_actions or ()) if initial is not None else ():
+        yield {"name": call.func_name, "arguments": call.arguments}
+    failed = {one.id for one in task.history if one.role == "tool" and one.error}
+    for message in task.history:
+        for one in message.tool_calls or ():
+            if one.id not in failed:
+                yield {"name": one.name, "arguments": one.arguments}
 
 
 def _state(task: TauTask, state: Json) -> Json:
     """Return the state that a task begins with: the domain's, with the task's own data in it."""
     initial = task.initial_state
     data = initial.initialization_data if initial is not None else None
-    return plain(_merged(state, data.agent_data)) if data and data.agent_data else state
+    if data is None:
+        return state
+    changes = [data.agent_data, {USER_KEY: data.user_data} if data.user_data else None]
+    for change in changes:
+        state = plain(_merged(state, change)) if change else state
+    return state
 
 
 def _merged(state: Json, changes: Json) -> Json:
@@ -229,6 +307,12 @@ def _criteria(task: TauTask) -> Iterator[Criterion]:
         yield _criterion("state_equal", {"actions": rows})
     if "ACTION" in basis and actions:
         yield _criterion("actions", {"actions": [_wanted(one) for one in actions]})
+    if "ENV_ASSERTION" in basis and criteria.env_assertions:
+        checks = [
+            {"name": one.func_name, "arguments": one.arguments, "gives": one.assert_value}
+            for one in criteria.env_assertions
+        ]
+        yield _criterion("state_equal", {"checks": checks}, "env_assertions")
     if "COMMUNICATE" in basis and texts:
         yield _criterion("says", {"texts": texts})
     if "NL_ASSERTION" in basis:

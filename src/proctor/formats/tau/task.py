@@ -34,6 +34,29 @@ class _FunctionCall(_Part):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
+class _Assertion(_FunctionCall):
+    assert_value: bool = True
+
+
+class _HistoryCall(_Part):
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    id: str = ""
+    requestor: Literal["assistant", "user"] = "assistant"
+
+
+class TauMessage(_Part):
+    """A message that was said before the task begins."""
+
+    role: Literal["user", "assistant", "tool"]
+    content: str | None = None
+    tool_calls: list[_HistoryCall] | None = None
+    # Of a result: which call it is of, who made it, and whether it failed.
+    id: str = ""
+    requestor: Literal["assistant", "user"] = "assistant"
+    error: bool = False
+
+
 class _InitialData(_Part):
     agent_data: dict[str, Any] | None = None
     user_data: dict[str, Any] | None = None
@@ -42,7 +65,7 @@ class _InitialData(_Part):
 class _InitialState(_Part):
     initialization_data: _InitialData | None = None
     initialization_actions: list[_FunctionCall] | None = None
-    message_history: list[Any] | None = None
+    message_history: list[TauMessage] | None = None
 
 
 class _Instructions(_Part):
@@ -60,7 +83,7 @@ class _Scenario(_Part):
 
 class _Criteria(_Part):
     actions: list[TauAction] | None = None
-    env_assertions: list[Any] | None = None
+    env_assertions: list[_Assertion] | None = None
     communicate_info: list[str] | None = None
     nl_assertions: list[str] | None = None
     reward_basis: tuple[Basis, ...] = ("DB", "COMMUNICATE")
@@ -87,6 +110,11 @@ class TauTask(_Part):
         return _Criteria(actions=self.actions, communicate_info=self.outputs)
 
     @property
+    def history(self) -> list[TauMessage]:
+        """Return what was said before the task begins."""
+        return (self.initial_state.message_history or []) if self.initial_state else []
+
+    @property
     def task(self) -> str:
         """Return what the simulated user is told."""
         if self.user_scenario is None:
@@ -104,17 +132,17 @@ class TauTask(_Part):
 
 def unsupported(task: TauTask) -> Iterator[tuple[Loc, str]]:
     """Yield what a task has that is not supported, by its place."""
-    criteria, state = task.criteria, task.initial_state
-    if criteria.env_assertions and "ENV_ASSERTION" in criteria.reward_basis:
-        at: Loc = ("evaluation_criteria", "env_assertions")
-        yield at, "assertions by functions are not supported (write 'state_equal' with 'values')"
-    if state is not None and state.message_history:
-        yield ("initial_state", "message_history"), "a history of messages is not supported"
-    data = state.initialization_data if state is not None else None
-    if data is not None and data.user_data:
-        yield (
-            ("initial_state", "initialization_data", "user_data"),
-            "data of the user's own are not supported: its tools work on the same state",
-        )
+    results = {one.id for one in task.history if one.role == "tool"}
+    for number, message in enumerate(task.history):
+        at: Loc = ("initial_state", "message_history", number)
+        calls = message.tool_calls or []
+        if message.requestor == "user" or any(call.requestor == "user" for call in calls):
+            yield at, "a history in which the user calls tools is not supported"
+        elif calls and message.role != "assistant":
+            yield at, "only the assistant calls tools"
+        elif any(not call.id or call.id not in results for call in calls):
+            yield at, "a call of a tool has no result in the history"
+        elif message.role == "user" and not (message.content or "").strip():
+            yield at, "the user says nothing"
     if not task.task:
         yield ("user_scenario",) if task.user_scenario else ("instruction",), "there is no task"

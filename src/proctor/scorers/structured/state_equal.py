@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import TypeAdapter, ValidationError
 
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.contracts.tool_session import Action, ToolModule, ToolSession
+from proctor.contracts.tool_session import Action, StateCheck, ToolModule, ToolSession
 from proctor.core.json_changes import AFTER, BEFORE, PATH, changes_between, path_words, with_changes
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
@@ -27,7 +27,10 @@ class StateEqual(Scorer):
     """Pass when the state at the end is the one that ``actions`` lead to from the same beginning.
 
     The actions are calls of the case's tools and run in the sandbox; without any, nothing may have
-    changed. In their place, ``values`` says by path what the end must hold, whatever else changed.
+    changed. In their place, ``values`` says by path what the end must hold, whatever else changed,
+    and ``checks`` names functions of the module that are called on the end, and what each
+    ``gives``: true unless it says otherwise. A check that raises an error does not pass; one that
+    raises it at the beginning, too, leaves the attempt unscored.
     What ``ignore`` names is not compared: a key wherever it is, or a path such as ``log[*].time``;
     what is inside of an ignored value is not compared either. Which path was taken does not matter.
     """
@@ -38,6 +41,7 @@ class StateEqual(Scorer):
 
     actions: tuple[str | Action, ...] = ()
     values: Mapping[str, Any] | None = None
+    checks: tuple[str | StateCheck, ...] = ()
     ignore: str | tuple[str, ...] = ()
     tolerance: float = 0.0
     """How far numbers may be apart, absolutely or as a share of the greater one."""
@@ -60,6 +64,8 @@ class StateEqual(Scorer):
             end = with_changes(start, noted.get("changes") or ())
             if self.values is not None:
                 return self._with_values(end)
+            if self.checks:
+                return await self._with_checks(session, end)
             results = await session.call([(one.name, one.arguments) for one in self._actions])
         except (ModelError, LookupError, TypeError) as error:
             return Score.failed(f"the reference actions could not be run: {error}", out_of=1.0)
@@ -70,8 +76,11 @@ class StateEqual(Scorer):
         return self._compared(session.state, end, start)
 
     def problems(self) -> Iterable[str]:
-        if self.actions and self.values is not None:
-            yield "the end is given by 'actions' or by 'values', not by both"
+        ways = [bool(self.actions), self.values is not None, bool(self.checks)]
+        if sum(ways) > 1:
+            yield "the end is given by one of 'actions', 'values' and 'checks', not by more"
+        if self.ignore and self.checks:
+            yield "'ignore' has no effect on 'checks'"
         for text in (*_texts(self.ignore), *(self.values or ())):
             try:
                 read_path(text)
@@ -91,10 +100,20 @@ class StateEqual(Scorer):
                 yield f"state_equal has an action {action.name!r}, which is none of the tools"
             elif wrong := function.wrong_arguments(action.arguments):
                 yield f"state_equal has an action that cannot be: {wrong}"
+        for check in self._checks:
+            function = module.functions.get(check.name)
+            if function is None:
+                yield f"state_equal has a check {check.name!r}, which is no function of the tools"
+            elif wrong := function.wrong_arguments(check.arguments):
+                yield f"state_equal has a check that cannot be: {wrong}"
 
     @property
     def _actions(self) -> tuple[Action, ...]:
         return tuple(Action(name=one) if isinstance(one, str) else one for one in self.actions)
+
+    @property
+    def _checks(self) -> tuple[StateCheck, ...]:
+        return tuple(StateCheck(name=one) if isinstance(one, str) else one for one in self.checks)
 
     @cached_property
     def _ignored(self) -> tuple[Path, ...]:
@@ -139,6 +158,26 @@ class StateEqual(Scorer):
         detail = {"differences": wrong[:MOST_SHOWN]}
         return Score(points=0.0, out_of=1.0, reason="; ".join(wrong[:3]), detail=detail)
 
+    async def _with_checks(self, session: ToolSession, end: Json) -> Score:
+        """Call every check on the end; the suite is at fault if it fails at the beginning, too."""
+        start, wrong = session.state, []
+        for check in self._checks:
+            session.state = end
+            (result,) = await session.call([(check.name, check.arguments)])
+            if result.failed:
+                session.state = start
+                (before,) = await session.call([(check.name, check.arguments)])
+                if before.failed:
+                    words = f"the check {check.name!r} failed: {before.text[:200]}"
+                    return Score.failed(words, out_of=1.0)
+                wrong.append(f"{check.name} failed: {result.text[:200]}")
+            elif not same_value(check.gives, _value(result.text), tolerance=self.tolerance):
+                wrong.append(f"{check.name} gives {result.text[:80]}, not {_shown(check.gives)}")
+        if not wrong:
+            return Score(points=1.0, out_of=1.0, reason="all checks of the state at the end pass")
+        detail = {"differences": wrong[:MOST_SHOWN]}
+        return Score(points=0.0, out_of=1.0, reason="; ".join(wrong[:3]), detail=detail)
+
 
 def tools_of(case: Case) -> ToolModule | None:
     """Return the tools of a case with the state they begin with; none where it has none."""
@@ -158,6 +197,14 @@ def _words(change: Mapping[str, Json]) -> str:
     if BEFORE not in change:
         return f"{where} is {_shown(change[AFTER])}, which is not wanted"
     return f"{where} is {_shown(change[AFTER])}, not {_shown(change[BEFORE])}"
+
+
+def _value(text: str) -> Json:
+    """Return what a function gave: its text, or the value that was written as JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _shown(value: Json) -> str:
