@@ -114,6 +114,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/structured/json_paths.py": ({"json.loads"}, "one key of a text that the border has read"),
     "scorers/structured/launchers/query_sql.py": ({"json.load", "sqlite3.connect"}, "inside the sandbox"),
     "scorers/structured/sql_equal.py": ({"json.loads"}, SANDBOX),
+    "scorers/structured/state_equal.py": ({"json.loads"}, SANDBOX),
     "scorers/structured/xml.py": ({"ElementTree.fromstring"}, REPLY),
     "scorers/structured/json_schemas.py": ({"json_bytes.loads"}, "a schema that this process wrote"),
     "pytest_plugin/suite_runs.py": ({"json.loads"}, "a file that another worker of the session wrote"),
