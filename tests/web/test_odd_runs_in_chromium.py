@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from browsing import new_page
 from needs import imported
 from proctor.core.run import RunStatus
 from proctor.core.score import Score
@@ -47,6 +48,10 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
             "reasons": {"value": None, "interval": None, "n": 4, "detail": detail, "note": ""}
         }
         store.summaries.save(counted.id, summary)
+        put_run(store, "one criterion", [examined.plain(f"o{n}", "so", 0.0) for n in range(4)])
+        other = Criterion(id="fits", scorer=Spec(name="contains", params={"any": ["so"]}))
+        better = [examined.plain(f"o{n}", "so", 1.0, criteria=(other,)) for n in range(4)]
+        put_run(store, "another criterion", better)
         put_run(store, "words", [examined.plain(f"w{n}", "a carrier", 1.0) for n in range(HITS)])
         for number in range(RUNS):
             put_run(store, f"many {number}", [examined.plain("a", "so", 1.0)])
@@ -106,3 +111,21 @@ def test_a_measure_of_counts_shows_all_of_them(page: Any) -> None:
     page.goto("/runs/counted")
     row = page.locator("tr", has_text="reasons")
     sync_api.expect(row).to_contain_text(re.compile(r"asked too late\s3, never asked\s1"))
+
+
+def test_runs_of_other_criteria_are_compared_all_the_same(browser: Any, address: str) -> None:
+    # A page of its own: the browser notes the refusal, an answer with status 400, as an error.
+    with new_page(browser, base_url=address) as page:
+        page.goto("/compare?run=one+criterion&run=another+criterion")
+        notice = page.get_by_role("alert")
+        sync_api.expect(notice).to_contain_text("under the same id in 4 cases")
+        page.get_by_role("link", name="Compare anyway").click()
+        page.wait_for_url(re.compile("force=1"))
+        sync_api.expect(page.locator(".versus .side")).to_have_count(2)
+        # What differs stays on the page, and a case leads back to it, not to the refusal.
+        sync_api.expect(page.locator("main")).to_contain_text("under the same id in 4 cases")
+        page.get_by_role("link", name="o2", exact=True).first.click()
+        page.wait_for_url(re.compile("case=o2"))
+        page.locator("nav.steps [data-key=Escape]").click()
+        page.wait_for_url(re.compile("force=1(?!.*case=)"))
+        sync_api.expect(page.locator(".versus .side")).to_have_count(2)

@@ -160,6 +160,24 @@ def test_a_comparison_is_swapped(page: Any, scheme: str) -> None:
 
 
 @SCHEMES
+def test_compared_cases_are_walked_through_under_a_filter(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"/compare?{PAIR}&kind=different")
+    page.locator("input[name=where]").fill("topic == 'rules'")
+    page.locator("input[name=where]").press("Enter")
+    page.wait_for_url(re.compile("where=topic"))
+    names = page.locator("table.answers td.asked a").all_inner_texts()
+    assert len(names) >= 2
+    page.locator("table.answers td.asked a").first.click()
+    for place, name in enumerate(names, 1):
+        sync_api.expect(page.locator("h1")).to_have_text(name)
+        sync_api.expect(page).to_have_url(re.compile("where=topic"))
+        press(page, "j" if place < len(names) else "Escape")
+    page.wait_for_url(re.compile("kind=different&where=topic(?!.*case=)"))
+    sync_api.expect(page.locator("table.answers td.asked a")).to_have_text(names)
+
+
+@SCHEMES
 def test_twenty_cases_are_labelled_by_keyboard(page: Any, place: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     author = f"reader of {scheme}"

@@ -291,6 +291,9 @@ class PairedListing:
         pairs = self._pairs.columns(first, second)
         if pairs is not None:
             return self._page_of_columns(pairs, (first, second), request, limit, after)
+        return self._walked(self._walk(first, second, request), limit, after)
+
+    def _walk(self, first: Run, second: Run, request: PairQuery) -> "_Walk":
         row = self._database.fetch_first(
             select(func.max(run_results.c.position)).where(run_results.c.run_id == first.id)
         )
@@ -299,7 +302,86 @@ class PairedListing:
         query = joined(first, second, columns)
         if request.where.strip():
             query = query.where(_condition(request.where, first.id, self._listing.tags(first.id)))
-        return self._walked(_Walk(query, first, second, request, last), limit, after)
+        return _Walk(query, first, second, request, last)
+
+    def around(
+        self, first: Run, second: Run, request: PairQuery, position: int, *, moved_only: bool
+    ) -> tuple[str | None, str | None]:
+        """Return the ids of the cases before and after one, in the order of their list.
+
+        With ``moved_only``, the list ends after the cases that got better or worse.
+        """
+        pairs = self._pairs.columns(first, second)
+        if pairs is not None:
+            runs = (first, second)
+            return self._around_in_columns(pairs, runs, request, position, moved_only)
+        walk = self._walk(first, second, request)
+        one_stretch = moved_only or request.change is not None
+        moved = or_(changed("better"), changed("worse"))
+        here = joined(first, second, select(ONE.c.position)).where(ONE.c.position == position)
+        same = not one_stretch and self._database.fetch_first(here.where(moved)) is None
+        before = self._nearest(walk, position, same=same, backward=True)
+        after = self._nearest(walk, position, same=same)
+        if before is None and same:
+            before = self._nearest(walk, walk.last + 1, same=False, backward=True)
+        if after is None and not same and not one_stretch:
+            after = self._nearest(walk, -1, same=True)
+        return before, after
+
+    def _nearest(
+        self, walk: "_Walk", position: int, *, same: bool, backward: bool = False
+    ) -> str | None:
+        """Return the id of the nearest case of a stretch, as far as the time allows to look."""
+        until = time.monotonic() + SECONDS
+        order = ONE.c.position.desc() if backward else ONE.c.position
+        while (position > 0) if backward else (position < walk.last):
+            low = position - 1 - WINDOW if backward else position
+            window = self._window(walk, low, low + WINDOW)
+            part = walk.query.where(*self._part(walk, same), *window)
+            row = self._database.fetch_first(part.order_by(order).limit(1))
+            if row is not None:
+                return str(row.case_id)
+            position = low + 1 if backward else low + WINDOW
+            if time.monotonic() > until:
+                break
+        return None
+
+    def _around_in_columns(
+        self,
+        pairs: "PairColumns",
+        runs: tuple[Run, Run],
+        request: PairQuery,
+        position: int,
+        moved_only: bool,
+    ) -> tuple[str | None, str | None]:
+        import numpy as np
+
+        chosen, moved = self._chosen(pairs, runs, request)
+        parts = [chosen] if request.change is not None else [chosen & moved, chosen & ~moved]
+        parts = parts[:1] if moved_only else parts
+        stretch = int(len(parts) > 1 and not moved[position])
+        places = [part.nonzero()[0] for part in parts]
+        here = places[stretch]
+        before = np.concatenate([*places[:stretch], here[here < position]])[-1:]
+        after = np.concatenate([here[here > position], *places[stretch + 1 :]])[:1]
+        ids = [pairs.first.ids_at(side.tolist()) for side in (before, after)]
+        return next(iter(ids[0]), None), next(iter(ids[1]), None)
+
+    def _chosen(
+        self, pairs: "PairColumns", runs: tuple[Run, Run], request: PairQuery
+    ) -> tuple[Any, Any]:
+        """Return which pairs match, and which of all got better or worse if that gives an order."""
+        import numpy as np
+
+        chosen = pairs.changed(request.change)
+        if request.where.strip():
+            terms = pairs.terms(fold_case=self._database.is_sqlite)
+            chosen &= Condition(request.where, terms, self._listing.tags(runs[0].id)).truth()
+        if request.search:
+            chosen &= self._matches(pairs, runs, request.search)
+        if request.change is None:
+            return chosen, pairs.changed("better") | pairs.changed("worse")
+        return chosen, np.zeros(len(pairs), dtype=bool)
 
     def _page_of_columns(
         self,
@@ -311,15 +393,7 @@ class PairedListing:
     ) -> tuple[list[StoredPair], PairCursor | None]:
         import numpy as np
 
-        chosen = pairs.changed(request.change)
-        if request.where.strip():
-            terms = pairs.terms(fold_case=self._database.is_sqlite)
-            chosen &= Condition(request.where, terms, self._listing.tags(runs[0].id)).truth()
-        if request.search:
-            chosen &= self._matches(pairs, runs, request.search)
-        moved = np.zeros(len(pairs), dtype=bool)
-        if request.change is None:
-            moved = pairs.changed("better") | pairs.changed("worse")
+        chosen, moved = self._chosen(pairs, runs, request)
         stretches = [(chosen & moved).nonzero()[0], (chosen & ~moved).nonzero()[0]]
         stretches = stretches[int(request.change is not None or after.same) :]
         stretches[0] = stretches[0][stretches[0] > after.position]

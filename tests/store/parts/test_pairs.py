@@ -42,6 +42,16 @@ def listed(store: Store, runs: tuple[Run, Run], query: PairQuery) -> list[Stored
     return pairs
 
 
+def walked(store: Store, runs: tuple[Run, Run], query: PairQuery) -> list[tuple[str, Any]]:
+    """Return each listed case that got better or worse, and the way from case to case."""
+    pairs = listed(store, runs, query)
+    ids = [pair.id for pair in pairs]
+    around = store.paired_listing.around
+    ways = [around(*runs, query, pair.position, moved_only=False) for pair in pairs]
+    assert ways == list(zip([None, *ids[:-1]], [*ids[1:], None], strict=True)) if ids else not ways
+    return [(pair.id, around(*runs, query, pair.position, moved_only=True)) for pair in pairs]
+
+
 def everything(store: Store, runs: tuple[Run, Run]) -> list[Any]:
     """Return all that can be read of two runs side by side."""
     queries = [PairQuery(change=change) for change in CHANGES]
@@ -53,6 +63,7 @@ def everything(store: Store, runs: tuple[Run, Run]) -> list[Any]:
         *(store.pairs.neighbours(*runs, place, "worse") for place in (-1, 6, 11, 30)),
         list(store.pairs.iter_met(*runs)),
         *(listed(store, runs, query) for query in queries),
+        *(walked(store, runs, query) for query in queries),
         [(one.id, two.id) for one, two in
          store.pairs.iter_changed_cases(runs[0].suite_key, runs[1].suite_key)],
     ]  # fmt: skip

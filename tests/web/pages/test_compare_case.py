@@ -6,15 +6,18 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from proctor.errors import StoreError
+from proctor.store.queries import PairQuery
 from proctor.web.pages import compare_case
-from proctor.web.pages.compare_case import ComparedCase, case_beside
+from proctor.web.pages.compare_case import ComparedCase, ComparedList, case_beside
 
 
 @pytest.fixture
 def beside(page_pool: Any) -> Any:
-    def make(case: str, *runs: str, kind: str = "") -> ComparedCase:
+    def make(case: str, *more: tuple[str, str], kind: str = "", **filters: str) -> ComparedCase:
+        state = [("run", "old"), ("run", "new"), *more]
+        case_list = ComparedList("/compare", state, kind, PairQuery(**filters))
         with page_pool.lend() as store:
-            return case_beside(store, runs or ("old", "new"), case, kind, "/compare")
+            return case_beside(store, ("old", "new"), case, case_list)
 
     return make
 
@@ -37,6 +40,18 @@ def test_the_cases_around_keep_what_is_compared(beside: Any) -> None:
     assert page.after == "/compare?run=old&run=new&case=c"
     assert page.overview == "/compare?run=old&run=new"
     assert beside("a").before is None
+
+
+def test_the_way_from_case_to_case_stays_in_the_list(beside: Any) -> None:
+    page = beside("b", ("force", "1"), kind="different", where="id != 'a'")
+    kept = "/compare?run=old&run=new&force=1&kind=different&where=id+%21%3D+%27a%27"
+    assert (page.before, page.after, page.overview) == (None, f"{kept}&case=c", kept)
+    assert beside("c", kind="different", where="id != 'a'").after is None
+    # Without a kind, the cases that changed come first.
+    assert beside("c", where="id != 'x'").after.endswith("&case=a")
+    assert beside("a", where="id != 'x'").before.endswith("&case=c")
+    found = beside("b", search="say c")
+    assert (found.before, found.after) == (None, "/compare?run=old&run=new&q=say+c&case=c")
 
 
 def test_a_run_without_the_case_says_so(beside: Any, monkeypatch: pytest.MonkeyPatch) -> None:

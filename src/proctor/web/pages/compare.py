@@ -28,7 +28,7 @@ from proctor.web.addresses import one_of, whole_number
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
 from proctor.web.api.response import Error, ErrorTold, Interval, Page, ResponseModel, Searched
 from proctor.web.lookup import or_missing
-from proctor.web.pages.compare_case import DIFFERENT, ComparedCase, case_beside
+from proctor.web.pages.compare_case import DIFFERENT, ComparedCase, ComparedList, case_beside
 from proctor.web.pages.compare_numbers import (
     ComparedCost,
     ComparedMeasure,
@@ -245,7 +245,8 @@ def show_compared(
     query = ComparisonQuery.of(request)
     with opened(request) as store, or_missing():
         if "case" in request.query_params:
-            beside = case_beside(store, query.runs, request.query_params["case"], query.kind, _PATH)
+            case_list = ComparedList(_PATH, query.state, query.kind, query.pairs)
+            beside = case_beside(store, query.runs, request.query_params["case"], case_list)
             return Page(template="compare_case", data=beside)
         sides = sides_of(store, query.runs)
         if query.oldest_first:
@@ -376,7 +377,7 @@ def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
     pairs, listing = query.pairs, data["listing"]
     going_on = listing["next"] if listing else None
     for row in listing["cases"] if listing else ():
-        row["link"] = query.address(("kind", query.kind), ("case", row["id"]))
+        row["link"] = query.address(*query.parts, ("case", row["id"]))
     for name, rows in data["pairs"][0]["flips"].items():
         for row in rows:
             row["link"] = query.address(("kind", name), ("case", row["id"]))

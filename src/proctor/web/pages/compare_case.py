@@ -1,6 +1,7 @@
 """One case in several runs: attempts side by side, with their differences marked."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.suite import Criterion
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.errors import StoreError
+from proctor.store.queries import PairQuery
 from proctor.store.rows import Change
 from proctor.store.store import Store
 from proctor.web import addresses
@@ -80,8 +82,24 @@ class ComparedCase(ResponseModel):
     overview: str
 
 
+@dataclass(frozen=True)
+class ComparedList:
+    """The list of a comparison that a case is opened from."""
+
+    path: str
+    state: Sequence[tuple[str, object]]
+    """What the address of the comparison says, of runs and how they are compared."""
+    kind: str
+    pairs: PairQuery
+
+    def link(self, *more: tuple[str, object]) -> str:
+        """Return an address that keeps the list."""
+        filters = [("kind", self.kind), ("q", self.pairs.search), ("where", self.pairs.where)]
+        return addresses.with_query(self.path, [*self.state, *filters, *more])
+
+
 def case_beside(
-    store: Store, runs: Sequence[str], case_id: str, kind: str, path: str
+    store: Store, runs: Sequence[str], case_id: str, case_list: ComparedList
 ) -> ComparedCase:
     """Lay out one case in several runs side by side, each compared with the first."""
     views = [view_of(store, reference) for reference in runs]
@@ -90,13 +108,8 @@ def case_beside(
         raise HTTPException(404, f"the run {views[0].run.name!r} has no case {case_id!r}")
     place, first = placed[0]
     results = [None if one is None else one[1] for one in placed]
-    around = _around(store, (views[0].run, views[1].run), place, kind)
-    state: list[tuple[str, object]] = [("run", run) for run in runs]
-    list_query = [*state, ("kind", kind)]
-    before, after = (
-        None if near is None else addresses.with_query(path, [*list_query, ("case", near)])
-        for near in around
-    )
+    around = _around(store, (views[0].run, views[1].run), place, case_list)
+    before, after = (None if near is None else case_list.link(("case", near)) for near in around)
     return ComparedCase(
         case=ComparedQuestion(
             id=case_id,
@@ -107,14 +120,18 @@ def case_beside(
         sides=[_side(view, result, results) for view, result in zip(views, results, strict=True)],
         before=before,
         after=after,
-        overview=addresses.with_query(path, list_query),
+        overview=case_list.link(),
     )
 
 
 def _around(
-    store: Store, runs: tuple[Run, Run], place: int, kind: str
+    store: Store, runs: tuple[Run, Run], place: int, case_list: ComparedList
 ) -> tuple[str | None, str | None]:
-    """Return the cases before and after one, of a kind of change; ``different`` is any change."""
+    """Return the cases before and after one, of its list; ``different`` is any change."""
+    kind, pairs = case_list.kind, case_list.pairs
+    if pairs.search or pairs.where:
+        moved_only = kind == DIFFERENT
+        return store.paired_listing.around(*runs, pairs, place, moved_only=moved_only)
     if kind != DIFFERENT:
         return store.pairs.neighbours(*runs, place, cast("Change", kind) if kind else None)
     around = [store.pairs.neighbours(*runs, place, change) for change in CHANGES]
