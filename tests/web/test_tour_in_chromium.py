@@ -319,7 +319,7 @@ def test_headers_sort_the_cases_and_the_way_through_them(page: Any, scheme: str)
 def test_labels_are_downloaded_and_sent_back(page: Any, place: str, tmp_path: Path) -> None:
     page.goto("/runs/tour-small-plain/label?criterion=right")
     with page.expect_download() as begun:
-        page.get_by_role("link", name="50 cases to be filled in").click()
+        page.get_by_role("link", name=re.compile("^[0-9]+ cases to be filled in")).click()
     file = tmp_path / "todo.csv"
     begun.value.save_as(file)
     author = "sender of files"

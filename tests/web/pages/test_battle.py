@@ -25,6 +25,23 @@ def test_battles_are_counted_and_each_comparison_leads_to_its_case(asked: Asked)
     }
 
 
+@pytest.mark.slow
+def test_comparisons_are_cut_down_to_one_outcome(asked: Asked) -> None:
+    def page(won: str) -> dict[str, Any]:
+        return show_battles(asked("/battles", f"run=old&run=new&won={won}")).only_page
+
+    whole = page("")
+    names = [name for name, _ in whole["outcomes"]]
+    assert sorted(names) == sorted(["", "old", "new", "tie", "disagree"])
+    parts = {name: page(name)["by_case"][0] for name in names[1:]}
+    assert sum(len(cases) for cases in parts.values()) == len(whole["by_case"][0]) == 2
+    for name, cases in parts.items():
+        assert {one["winner"] or "disagree" for one in cases} <= {name}
+    assert ("tie", "/battles?run=old&run=new&won=tie") in whole["outcomes"]
+    with pytest.raises(UsageError, match="won must be one of"):
+        page("nobody")
+
+
 def test_a_long_list_is_cut_and_says_how_long_it_is(
     asked: Asked, monkeypatch: pytest.MonkeyPatch, page_pool: Any
 ) -> None:

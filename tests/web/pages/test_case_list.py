@@ -1,19 +1,23 @@
 """The list of cases: an address says all of it, and a case carries it along."""
 
 import re
+from dataclasses import replace
 from typing import Any, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
 
+from proctor.core.attempt import Attempt
 from proctor.core.run import Run
-from proctor.core.suite import Spec
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.run.aggregate import case_result, fold_of
 from proctor.errors import UsageError
 from proctor.store.queries import Sort
 from proctor.store.store import Store
 from proctor.web.app import make_app
-from proctor.web.pages.case_list import CaseList, ListedCase, rows_with_texts
+from proctor.web.pages.case_list import CaseList, ListedCase, _judge_cost, rows_with_texts
 
 Asked = Any
 RUN = Run(id="r", name="r", suite="s", suite_key="k", candidate=Spec(name="recorded"))
@@ -100,3 +104,24 @@ def test_headers_lead_to_the_longest_and_dearest_first(asked: Asked) -> None:
 def test_a_cursor_of_another_order_is_refused(asked: Asked, query: str) -> None:
     with pytest.raises(UsageError, match="a cursor from a link"):
         CaseList.of(asked("/runs/r", query), RUN)
+
+
+def test_what_judging_a_case_cost_is_told_where_it_is_known() -> None:
+    case = Case(
+        id="c",
+        messages=(Message(role="user", content="Which?"),),
+        criteria=(Criterion(id="k", scorer=Spec(name="judge")),),
+    )
+
+    def cost(*details: Any) -> float | None:
+        pairs = [
+            (
+                replace(Attempt.of("c", "red"), index=place, usage={"candidate": {"cost": 9.0}}),
+                {"k": Score(points=1.0, out_of=1.0, reason="", detail=detail)},
+            )
+            for place, detail in enumerate(details)
+        ]
+        return _judge_cost(case_result(fold_of(Suite(name="s", cases=())), case, pairs))
+
+    assert cost({"usage": {"calls": 1, "cost": 0.5}}, {"usage": {"calls": 1, "cost": 0.25}}) == 0.75
+    assert cost({}) is None

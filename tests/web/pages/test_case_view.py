@@ -73,6 +73,27 @@ def test_what_a_scorer_found_is_marked_in_the_answer_and_listed() -> None:
     assert attempt["formula"]
 
 
+def test_what_a_score_of_one_turn_matched_is_marked_in_that_turn() -> None:
+    criteria = tuple(
+        Criterion(id=f"k{turn}", scorer=Spec(name="keywords"), turn=turn) for turn in (0, 1, 7)
+    )
+    said = (("assistant", "red"), ("user", "And then?"), ("assistant", "green"))
+    messages = tuple(Message(role=role, content=text) for role, text in said)
+    attempt = replace(Attempt.of("c", "green"), messages=messages)
+    scores = {
+        name: Score(points=1.0, out_of=1.0, reason="", detail={"texts": [{"span": span}]})
+        for name, span in (("k0", [0, 2]), ("k1", [1, 3]), ("k7", [4, 5]))
+    }
+    case = replace(CASE, criteria=criteria)
+    result = case_result(fold_of(Suite(name="s", cases=())), case, [(attempt, scores)])
+    (shown,) = case_view(result, most=None)["attempts"]
+    assert [texts(turn["text"]) for turn in shown["turns"]] == [
+        [("re", True), ("d", False)],
+        [("And then?", False)],
+        [("g", False), ("re", True), ("e", False), ("n", True)],
+    ]
+
+
 def test_tests_blanks_and_panels_have_their_tables() -> None:
     (attempt,) = laid(
         {

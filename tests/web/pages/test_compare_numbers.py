@@ -21,14 +21,16 @@ def test_tags_are_told_apart_with_the_most_damage_first(asked: Any, page_pool: A
     assert seconds is None
 
 
-def test_only_settings_that_differ_are_listed() -> None:
+def test_only_settings_that_differ_are_listed_and_no_outcomes() -> None:
     first = Run(
         id="a", name="a", suite="quiz", suite_key="k", candidate=Spec(name="model"),
         settings={"attempts": 1, "sampling": {"temperature": 0.0, "seed": 1}},
-        signature="judge:x|n:3",
+        signature="judge:x|attempts:1|n:3|unanswered:1|unscored:0",
     )  # fmt: skip
     second = replace(
-        first, settings={"sampling": {"temperature": 0.7, "seed": 1}}, signature="judge:y|n:3"
+        first,
+        settings={"sampling": {"temperature": 0.7, "seed": 1}},
+        signature="judge:y|n:4|unanswered:0|unscored:2",
     )
     assert {one.name: one.values for one in setting_differences([first, second])} == {
         "attempts": ["1", None],

@@ -220,3 +220,12 @@ def test_a_queue_offers_only_its_cases(run: Labelled) -> None:
     assert run.page("queue=unsure").waiting == 0
     assert run.page().waiting is None
     assert parse_qs(urlsplit(page.queues[1][1]).query)["queue"] == ["unsure"]
+
+
+def test_nobody_aims_at_more_labels_than_cases_and_a_label_has_its_author(run: Labelled) -> None:
+    assert run.page("author=Ada&goal=1").progress.goal == 1
+    most = run.page("goal=50").progress.goal
+    assert 1 < most < 50
+    run.mark("a", "1", author="Ada")
+    own = run.page("case=a&criterion=fits").own
+    assert (own.points, own.author) == (1.0, "Ada")

@@ -4,7 +4,7 @@ import pytest
 
 from proctor.web.api.response import ListedRun, ListedTotals
 from proctor.web.pages import trend
-from proctor.web.pages.trend import HEIGHT, TOP, TrendPoint, drawn, over_time
+from proctor.web.pages.trend import HEIGHT, TOP, TrendPoint, cost_point, drawn, over_time
 
 
 def run(name: str, rate: float | None, started: float) -> ListedRun:
@@ -62,3 +62,14 @@ def test_a_new_edition_of_the_suite_is_marked() -> None:
     picture = drawn([point(1.0, 0.5), point(2.0, 0.5, suite_key="new")])
     assert picture["editions"] == [picture["points"][1]["x"]]
     assert len(drawn([point(1.0, 0.5)])["ticks"]) == 1
+
+
+def test_the_cost_of_a_run_is_its_candidates_alone() -> None:
+    one = run("r", 0.5, 1.0)
+    one.totals.cases = 4
+    roles = {"candidate": {"cost": 1.0}, "judge": {"cost": 2.0}}
+    shown = cost_point(one, {"cost": 3.0, "roles": roles})
+    assert shown is not None
+    assert shown.cost == 0.25
+    assert cost_point(one, {"cost": 3.0, "roles": {"judge": {"cost": 3.0}}}) is None
+    assert cost_point(one, {"cost": 3.0}) is None

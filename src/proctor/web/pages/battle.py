@@ -11,6 +11,7 @@ from proctor.errors import UsageError
 from proctor.reports.battle import battle_object
 from proctor.store.store import Store
 from proctor.web import addresses
+from proctor.web.addresses import one_of
 from proctor.web.api.endpoint import Endpoint, Operation, several
 from proctor.web.api.response import Named, Page, ResponseModel
 from proctor.web.lookup import or_missing
@@ -19,6 +20,9 @@ from proctor.web.store_pool import opened, store_pool_of
 MOST_RUNS = 50
 COMPARISONS = 200
 """How many single comparisons a page lists for each judge configuration."""
+
+OTHERS = ("tie", "disagree")
+"""What a list of comparisons can be cut down to, beside a run that won."""
 
 
 class BattlesPage(ResponseModel):
@@ -40,7 +44,25 @@ def show_battles(request: Request) -> Page[BattlesPage]:
         key = ("battles", tuple(ids), store.comparisons.count(ids))
         battles = store_pool_of(request).page_cache.of(key, lambda: _battles(store, ids))
     data = BattlesPage(runs=[Named.of(run) for run in stored_runs], battles=battles)
-    only_page = {"by_case": [by_case(battle["comparisons"]) for battle in battles]}
+    entries = [entry for battle in battles for entry in battle["battle"]["runs"]]
+    names = list(dict.fromkeys(entry["name"] for entry in entries))
+    won = one_of(request, "won", ("", *names, *OTHERS))
+    state: list[tuple[str, object]] = [("run", run) for run in runs]
+    only_page = {
+        "by_case": [
+            [
+                one
+                for one in by_case(battle["comparisons"])
+                if won in ("", one["winner"] or OTHERS[1])
+            ]
+            for battle in battles
+        ],
+        "won": won,
+        "outcomes": [
+            (name, addresses.with_query("/battles", [*state, ("won", name)]))
+            for name in ("", *names, *OTHERS)
+        ],
+    }
     return Page(template="battle", data=data, only_page=only_page)
 
 

@@ -14,6 +14,7 @@ from proctor.core.case_value import ValueStatus
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.engine.run.aggregate import case_result, fold_of, sort_keys
+from proctor.engine.run.totals import UsageSums
 from proctor.errors import StoreError, UsageError
 from proctor.reports.reasons import cause_of_case, reasons
 from proctor.reports.structured import tag_object
@@ -38,7 +39,7 @@ DOWN_FIRST = frozenset(("question", "answer", "tokens", "seconds", "cost", "atte
 STATUSES = ("", FAILED, *(status.value for status in ValueStatus))
 COLUMNS = (
     *("question", "answer", "reason", "tokens", "seconds", "tags", "state", "position"),
-    *("cost", "attempts"),
+    *("cost", "judge_cost", "attempts"),
 )
 USUAL = COLUMNS[:5]
 SIZE, MOST = 50, 500
@@ -73,6 +74,7 @@ class ListedCase(ResponseModel):
     tokens: int | None = Field(None, description="of the candidate, in all attempts")
     seconds: float | None = Field(None, description="of the candidate, in all attempts")
     cost: float | None = Field(None, description="of the candidate, in all attempts")
+    judge_cost: float | None = Field(None, description="of judges, for all attempts")
 
 
 class RunAsked(ResponseModel):
@@ -310,7 +312,16 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
         "tokens": keys.tokens,
         "seconds": keys.seconds,
         "cost": keys.cost,
+        "judge_cost": _judge_cost(result),
     }
+
+
+def _judge_cost(result: CaseResult) -> float | None:
+    """Return what judging a case cost; none where no price is known."""
+    used = UsageSums()
+    used.add(result.attempts)
+    judge = used.roles.get("judge")
+    return None if judge is None else judge.cost
 
 
 def _worth(item: AttemptResult) -> float:

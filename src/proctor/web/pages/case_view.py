@@ -125,10 +125,9 @@ def case_view(result: CaseResult, *, most: int | None) -> Laid:
 
 
 def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
-    """Lay out an attempt: its turns, with matches marked in the last, its scores, the formula."""
+    """Lay out an attempt: its turns with matches marked, its scores, the formula."""
     attempt = item.attempt
-    spans = {span for score in item.scores.values() for span in spans_of(score.detail)}
-    last = len(attempt.messages) - 1
+    spans = _matched(case, item)
     return {
         "index": attempt.index,
         "value": item.value.value,
@@ -140,7 +139,7 @@ def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
         "seconds": attempt.seconds,
         "context": [pieces(text, most=most) for text in own_passages(attempt)],
         "turns": [
-            _message(message, most, spans if place == last else ())
+            _message(message, most, spans.get(place, ()))
             for place, message in enumerate(attempt.messages)
         ],
         "rounds": [_round(one, most) for one in rounds_shown(attempt)],
@@ -157,6 +156,21 @@ def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
         ],
         "formula": formula(case, item) if item.value.value is not None and item.scores else "",
     }
+
+
+def _matched(case: Case, item: AttemptResult) -> dict[int, set[tuple[int, int]]]:
+    """Return what scores matched, by the place of the message: that of their turn, or the last."""
+    messages = item.attempt.messages
+    replies = [place for place, message in enumerate(messages) if message.role == "assistant"]
+    turns = {criterion.id: criterion.turn for criterion in case.criteria}
+    spans: dict[int, set[tuple[int, int]]] = {}
+    for name, score in item.scores.items():
+        turn = turns.get(name)
+        place = len(messages) - 1
+        if turn is not None and turn < len(replies):
+            place = replies[turn]
+        spans.setdefault(place, set()).update(spans_of(score.detail))
+    return spans
 
 
 def written(value: Json) -> str:

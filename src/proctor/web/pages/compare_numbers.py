@@ -21,6 +21,8 @@ SAMPLED = 200
 """From how many cases the usual time of an answer is taken."""
 LONGEST = 200
 _LEFT_OUT = ("stopped_early", "regraded")
+_OUTCOMES = ("n", "unanswered", "unscored", "ci")
+"""Parts of a signature that say how a run came out, not how it was set."""
 
 
 class TagDifference(ResponseModel):
@@ -195,7 +197,8 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
         if name not in _LEFT_OUT:
             yield from _flat(name, value)
     for name, value in run.signed.parts.items():
-        yield from _flat(f"signature.{name}", value)
+        if name not in _OUTCOMES and not (name == "attempts" and name in run.settings):
+            yield from _flat(f"signature.{name}", value)
 
 
 def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:

@@ -94,6 +94,7 @@ class OwnMark(ResponseModel):
 
     points: float | None
     note: str
+    author: str
 
 
 class LastMark(ResponseModel):
@@ -162,6 +163,7 @@ def show_label(request: Request) -> Page[LabelPage]:
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
         cases = RandomCases(store, view.run)
+        most = store.results.last_position(view.run.id) + 1
         stored = store.labels.of_run(view.run.id)
         wanted = query.get("criterion", "")
         if not wanted and state.queue != "random":
@@ -190,7 +192,7 @@ def show_label(request: Request) -> Page[LabelPage]:
         rates=scale.rates,
         agreement=Agreement.of(agreed),
         labelled=len(labels),
-        own=None if own is None else OwnMark(points=own.points, note=own.note),
+        own=None if own is None else OwnMark(points=own.points, note=own.note, author=own.author),
         author=state.author,
         authors={name: len(marks) for name, marks in people.items()},
         people=_people(people, rates=scale.rates),
@@ -200,7 +202,7 @@ def show_label(request: Request) -> Page[LabelPage]:
             for name in QUEUES
         ],
         waiting=None if state.queue == "random" else len(line),
-        progress=_progress(len(labels), state.goal, agreed),
+        progress=_progress(len(labels), min(state.goal, most), agreed),
         last=last,
         following=after or addresses.with_query(_path(view.run.id), state.pairs),
     )
@@ -211,6 +213,7 @@ def show_label(request: Request) -> Page[LabelPage]:
         "texts": {mode: f"{here}&text={mode}" for mode in CHOICES},
         "files": f"{addresses.run_link(view.run.id)}/labels",
         "imported": _imported(request),
+        "sample": min(GOAL, most),
     }
     return Page(template="label", data=data, only_page=only_page)
 

@@ -34,8 +34,6 @@ from proctor.web.store_pool import opened
 LARGEST_FILE = 4 * 2**20
 """Bytes of a form with a file of labels."""
 MOST_SAMPLE = 10_000
-SAMPLE = 50
-"""How many cases a file to be filled in has, unless the address says otherwise."""
 _MEDIA = {".csv": "text/csv; charset=utf-8", ".jsonl": "application/x-ndjson"}
 _NO_FORM = "expected a form with a file of labels, its author and the token of the page"
 

@@ -111,9 +111,10 @@ class CostPoint(ResponseModel):
 
 
 def cost_point(run: ListedRun, usage: Mapping[str, Any]) -> CostPoint | None:
-    """Return the cost and the rate of a run; none where one of them is not known."""
-    own = usage.get("candidate")
-    cost = (own if isinstance(own, Mapping) else usage).get("cost")
+    """Return the candidate's cost and the rate of a run; none where one of them is not known."""
+    roles = usage.get("roles")
+    own = roles.get("candidate") if isinstance(roles, Mapping) else None
+    cost = own.get("cost") if isinstance(own, Mapping) else None
     if not isinstance(cost, int | float) or run.totals.rate is None or not run.totals.cases:
         return None
     return CostPoint(
