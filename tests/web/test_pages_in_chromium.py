@@ -81,9 +81,14 @@ def test_filter_sort_and_pages(page: Any) -> None:
 
 def test_two_runs_are_chosen_and_compared(page: Any) -> None:
     page.goto("/")
+    buttons = [page.get_by_role("button", name=name) for name in ("Compare", "Grid", "Battles")]
+    for button in buttons:
+        sync_api.expect(button).to_be_disabled()
     for name in ("old", "new"):
         page.get_by_label(f"Choose {name}").check()
-    page.get_by_role("button", name="Compare").click()
+    for button in buttons:
+        sync_api.expect(button).to_be_enabled()
+    buttons[0].click()
     page.wait_for_url(re.compile(r"/compare\?order=oldest&run=\w+&run=\w+"))
     sync_api.expect(page.locator("h1")).to_have_count(1)
 

@@ -12,7 +12,7 @@ from proctor.reports.battle import battle_object
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.addresses import one_of
-from proctor.web.api.endpoint import Endpoint, Operation, several
+from proctor.web.api.endpoint import Endpoint, Operation, several, text
 from proctor.web.api.response import Named, Page, ResponseModel
 from proctor.web.lookup import or_missing
 from proctor.web.store_pool import opened, store_pool_of
@@ -105,12 +105,13 @@ def _link(first: str, second: str, case_id: str) -> str:
 
 
 _RUNS = several("run", "the runs, at least 2", {"type": "string"}, required=True)
+_WON = text("won", "the run whose wins the page lists, `tie` or `disagree`; the JSON lists all")
 
 routes = [
     Endpoint("/battles", show_battles),
     Endpoint(
         "/battles.json",
         show_battles,
-        Operation(summary="What judges preferred among runs", parameters=[_RUNS]),
+        Operation(summary="What judges preferred among runs", parameters=[_RUNS, _WON]),
     ),
 ]
