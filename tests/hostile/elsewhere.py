@@ -15,8 +15,6 @@ PACKAGES = (
     "py", "pydantic", "pydantic_core", "pygments", "pytest", "typing_extensions",
     "typing_inspection",
 )  # fmt: skip
-SHARED = ("conftest.py", "level.py", "needs.py", "warm.py")
-"""What all tests are run with."""
 SOME_ATTACKS = (
     "write_proc or mark_host or proc_sys or kernel_memory or sys_files or fork_bomb.py"
     " or open_supervisor or read_first or see_others or claim_on_every or warm_interpreter or host_is"
@@ -40,8 +38,9 @@ def copy_to(folder: Path) -> None:
     shutil.copytree(ROOT / "src", folder / "src")
     for part in ("hostile", "sandboxes"):
         shutil.copytree(ROOT / "tests" / part, folder / "tests" / part)
-    for name in SHARED:
-        shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
+    for path in (ROOT / "tests").glob("*.py"):
+        if not path.name.startswith("test_"):
+            shutil.copy(path, folder / "tests" / path.name)
     (folder / "packages").mkdir()
     for package in PACKAGES:
         _copy(package, folder / "packages")
