@@ -220,8 +220,8 @@ class Condition(Generic[Term, Truth]):
             return self._terms.column(name)
         names = [*self._terms.names, *self._tags]
         meant = suggest(name, names, listed=names, cutoff=LOOSELY)
-        known = f"known are: {', '.join(names)}"
-        meant = meant if meant == known else f"{meant} {known}"
+        listing = f"known are: {', '.join(names)}"
+        meant = meant if meant == listing else f"{meant} {listing}"
         raise UsageError(f"unknown name {name!r} in the expression {self._text!r} ({meant})")
 
     def _constant(self, value: Any) -> Term | None:
