@@ -353,7 +353,7 @@ CASE_KEYS = frozenset(
     {"id", "ask", "ask_file", "messages", "images", "reference", "references", "context", "hidden",
      "criteria", "weight", "full_score", "null_score", "system", "examples", "dialogue", "tags",
      "min_points", "max_points", "out_of", "files", "setup", "cluster", "source", "vars", "tools",
-     "tool_choice", "tool_results", "mcp", "response_format", "state"}
+     "tool_choice", "tool_results", "mcp", "response_format", "solution", "state"}
 )  # fmt: skip
 
 
