@@ -114,6 +114,9 @@ def _unexpected_error(request: Request, error: Exception) -> Response:
 
 
 def _error(request: Request, status: int, message: str) -> Response:
+    """Answer with an error page; where the store lies is not for everybody who can see pages."""
+    place = request.app.state.store_pool.place
+    message = message.replace(f"the store at {place}", "this store").replace(place, "this store")
     for guest in GUESTS:
         if request.url.path.startswith(guest.PREFIX):
             refused: Response = guest.refused(status, message)
