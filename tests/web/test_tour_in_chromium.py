@@ -301,7 +301,7 @@ def test_a_click_on_a_bar_lists_its_cases(page: Any, place: str, scheme: str) ->
 def test_headers_sort_the_cases_and_the_way_through_them(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto("/runs/tour-small-plain?column=tokens&column=cost&column=attempts")
-    for name in ("Tokens", "Cost", "Attempts", "Case"):
+    for name in ("Tokens", "Candidate's cost", "Attempts", "Case"):
         header = page.locator("table.cases th").filter(has_text=re.compile(f"^{name}$"))
         header.get_by_role("link").click()
         direction = "ascending" if name == "Case" else "descending"
