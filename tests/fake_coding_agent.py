@@ -166,6 +166,22 @@ def protocol():
 protocol() if PROGRAM == "acp" else once()
 """
 
+TOOLS = {
+    "claude-code": ("Bash", "command"),
+    "codex": ("exec_command", "cmd"),
+    "gemini-cli": ("run_shell_command", "command"),
+    "opencode": ("bash", "command"),
+    "acp": ("bash", "command"),
+}
+"""The tool of each agent that runs commands, and the name of its argument."""
+PROVIDERS = {
+    "claude-code": ("anthropic:m", ""),
+    "codex": ("openai:m", "/v1"),
+    "gemini-cli": ("gemini:m", ""),
+    "opencode": ("openai:m", "/v1"),
+    "acp": ("openai:m", "/v1"),
+}
+"""The model that each agent is given, and where its API begins."""
 PROGRAMS = {
     "claude-code": "claude",
     "codex": "codex",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fake_coding_agent import write_fake
+from fake_coding_agent import PROVIDERS, TOOLS, write_fake
 from proctor import registry
 from proctor.agents.acp import AcpAgent
 from proctor.agents.claude_code import ClaudeCode
@@ -38,20 +38,6 @@ cases:
 """
 MEND = "sed -i 's/a - b/a + b/' calc.py && cat calc.py; env; tr '\\0' ' ' < /proc/1/environ; ls {here} 2>&1"
 PEEK = "; (exec 3<>/dev/tcp/{host}/{port}) 2>&1"
-TOOLS = {
-    "claude-code": ("Bash", "command"),
-    "codex": ("exec_command", "cmd"),
-    "gemini-cli": ("run_shell_command", "command"),
-    "opencode": ("bash", "command"),
-    "acp": ("bash", "command"),
-}
-PROVIDERS = {
-    "claude-code": ("anthropic:m", ""),
-    "codex": ("openai:m", "/v1"),
-    "gemini-cli": ("gemini:m", ""),
-    "opencode": ("openai:m", "/v1"),
-    "acp": ("openai:m", "/v1"),
-}
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY")
 SECRET = "the-real-key"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from atif import AtifTrajectory
-from fake_coding_agent import PROGRAMS, write_fake
+from fake_coding_agent import PROGRAMS, PROVIDERS, TOOLS, write_fake
 from proctor.agents.coding_inside import installed, look_around
 from proctor.agents.coding_turn import AgentTurn
 from proctor.contracts.environment import Environment
@@ -21,20 +21,6 @@ from proctor.sandboxes.own_root import OwnRoot
 from scripted_model import ScriptedModel
 
 TASKS = Path(__file__).parents[1] / "data" / "harbor"
-TOOLS = {
-    "claude-code": ("Bash", "command"),
-    "codex": ("exec_command", "cmd"),
-    "gemini-cli": ("run_shell_command", "command"),
-    "opencode": ("bash", "command"),
-    "acp": ("bash", "command"),
-}
-PROVIDERS = {
-    "claude-code": ("anthropic:m", ""),
-    "codex": ("openai:m", "/v1"),
-    "gemini-cli": ("gemini:m", ""),
-    "opencode": ("openai:m", "/v1"),
-    "acp": ("openai:m", "/v1"),
-}
 REAL = {"claude-code": "claude", "codex": "codex"}
 SECRET = "the-real-key"
 WORK = (

@@ -65,7 +65,7 @@ class CriterionPoints:
         self, run_id: str, criterion: str, places: Iterable[int]
     ) -> Iterator[CriterionMark]:
         """Yield the points of a criterion at some positions, where it has any."""
-        for position, number, score in self._scored(run_id, places, criterion):
+        for position, number, _, score in self._scored(run_id, places, criterion):
             full = 1.0 if score.out_of is None else score.out_of
             if score.points is not None and full > 0:
                 panel = _panel(score.detail)
@@ -73,19 +73,9 @@ class CriterionPoints:
 
     def only_shown(self, run_id: str, places: Iterable[int]) -> Iterator[tuple[int, str, float]]:
         """Yield place, criterion and points of scores that are out of nothing, such as ratings."""
-        home = self._homes.run(run_id)
-        for chunk in chunks(places):
-            if home is None:
-                marks = self._named_rows(run_id, chunk)
-            else:
-                marks = (
-                    (place, name, score)
-                    for place, _, name, score in home.marks(Positions.of(chunk))
-                    if score.status is ScoreStatus.SCORED
-                )
-            for place, name, score in marks:
-                if score.out_of is None and score.points is not None:
-                    yield place, name, score.points
+        for place, _, name, score in self._scored(run_id, places):
+            if score.out_of is None and score.points is not None:
+                yield place, name, score.points
 
     def panels(self, run_id: str, most: int) -> Iterator[tuple[int, int, float, tuple[float, ...]]]:
         """Yield place, attempt, full marks and single points of scores that count, of some cases.
@@ -93,7 +83,7 @@ class CriterionPoints:
         The points are those of several judges or repeats; none where one was asked once.
         """
         places = self.sample_places(run_id, most)
-        for position, number, score in self._scored(run_id, places):
+        for position, number, _, score in self._scored(run_id, places):
             if score.out_of is not None and score.out_of > 0:
                 yield position, number, score.out_of, _panel(score.detail)
 
@@ -101,15 +91,15 @@ class CriterionPoints:
         """Yield the case of each score that several judges, or repeats, gave; divided or not."""
         for chunk in chunks(self.sample_places(run_id, _MOST_DIVIDED)):
             ids = self._results.ids_at(run_id, chunk)
-            for position, _, score in self._scored(run_id, chunk):
+            for position, _, _, score in self._scored(run_id, chunk):
                 panel = _panel(score.detail)
                 if len(panel) > 1 and position in ids:
                     yield ids[position], len(set(panel)) > 1
 
     def _scored(
         self, run_id: str, places: Iterable[int], criterion: str | None = None
-    ) -> Iterator[tuple[int, int, Score]]:
-        """Yield place, attempt and score of all that was scored, or of one criterion."""
+    ) -> Iterator[tuple[int, int, str, Score]]:
+        """Yield place, attempt, criterion and score of all that was scored, or of one criterion."""
         home = self._homes.run(run_id)
         for chunk in chunks(places):
             if home is None:
@@ -117,37 +107,24 @@ class CriterionPoints:
                 continue
             for position, number, name, score in home.marks(Positions.of(chunk)):
                 if score.status is ScoreStatus.SCORED and criterion in (None, name):
-                    yield position, number, score
-
-    def _named_rows(self, run_id: str, places: Sequence[int]) -> Iterator[tuple[int, str, Score]]:
-        table = run_scores.c
-        query = (
-            select(table.position, table.criterion, scores.c.document)
-            .join(scores, scores.c.key == table.score_key)
-            .where(table.run_id == run_id, table.position.in_(places))
-            .where(scores.c.status == ScoreStatus.SCORED.value)
-        )
-        for position, criterion, document in self._database.fetch_all(query):
-            try:
-                yield position, criterion, score_from(decode(document))
-            except BROKEN:
-                continue
+                    yield position, number, name, score
 
     def _scored_rows(
-        self, run_id: str, places: Sequence[int], criterion: str | None
-    ) -> Iterator[tuple[int, int, Score]]:
+        self, run_id: str, places: Sequence[int], criterion: str | None = None
+    ) -> Iterator[tuple[int, int, str, Score]]:
+        """Yield place, attempt, criterion and score of what was scored, of a run in rows."""
         table = run_scores.c
         query = (
-            select(table.position, table.number, scores.c.document)
+            select(table.position, table.number, table.criterion, scores.c.document)
             .join(scores, scores.c.key == table.score_key)
             .where(table.run_id == run_id, table.position.in_(places))
             .where(scores.c.status == ScoreStatus.SCORED.value)
         )
         if criterion is not None:
             query = query.where(table.criterion == criterion)
-        for position, number, document in self._database.fetch_all(query):
+        for position, number, name, document in self._database.fetch_all(query):
             try:
-                yield position, number, score_from(decode(document))
+                yield position, number, name, score_from(decode(document))
             except BROKEN:
                 continue
 

@@ -103,7 +103,7 @@ def archive(name: str, link: str = "") -> bytes:
         ("root/app/tests/test.sh", "", ""),
         ("usr/local/bin/mytool", "", ""),
         ("usr/local/lib/python3.11/dist-packages/mine/a.py", "", ""),
-        ("root/root/.bashrc", "", ""),
+        ("root/home/me/.bashrc", "", ""),
     ],
 )
 def test_what_tests_must_not_see_is_named(name: str, link: str, what: str) -> None:
