@@ -25,6 +25,8 @@ from proctor.engine.bulk.tasks import (
     CheckedAnswers,
     CheckedCases,
     CheckTask,
+    ContentTask,
+    FileContent,
     PartOutcome,
     PlanTask,
     ShareTask,
@@ -94,6 +96,11 @@ class Idle(Workers):
         self.worked += time.process_time() - begun
         return outcome
 
+    def content(self, task: ContentTask) -> FileContent:
+        """Return the hash of a file, which is so many times as long."""
+        found: FileContent = done(task)
+        return found
+
     def score(self, task: ShareTask) -> PartOutcome:
         """Return what a part gives."""
         if self._scored is None:
@@ -113,6 +120,7 @@ _KINDS: dict[type, Any] = {
     PlanTask: Idle.plan,
     CheckTask: Idle.check,
     AnswersTask: Idle.check_answers,
+    ContentTask: Idle.content,
     ShareTask: Idle.score,
 }
 

@@ -91,6 +91,7 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
     """Address a suite by its cases and by how they are folded and measured.
 
     It is the digest of all that in a list, whose last entry, the keys, may be too long to hold.
+    Keys are digits, so that JSON has them between quotes as they are.
     """
     about = (suite.name, suite.version, suite.reduce, suite.measures, suite.variant)
     start = _ENCODER.encode([plain(thing) for thing in about]).removesuffix("]")
@@ -98,8 +99,8 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
     before = ",["
     rest = iter(case_keys)
     while keys := list(islice(rest, _KEYS)):
-        listed = _ENCODER.encode(keys).removeprefix("[").removesuffix("]")
-        hasher.update(f"{before}{listed}".encode("utf-8", "surrogatepass"))
+        listed = '","'.join(keys)
+        hasher.update(f'{before}"{listed}"'.encode("ascii"))
         before = ","
     hasher.update(b"]]" if before == "," else b",[]]")
     return hasher.hexdigest()

@@ -62,9 +62,9 @@ def files(folder: Path, count: int) -> tuple[Path, Path]:
 @pytest.mark.parametrize(
     ("count", "lost", "messages"),
     [
-        (30, {1, 2}, 3),
-        # Three shares of cases, three of answers, and three parts.
-        pytest.param(2_100, {0, 4, 6}, 9, marks=pytest.mark.slow),
+        (30, {1, 2}, 4),
+        # The hash of the answers, three shares of cases, three of answers, and three parts.
+        pytest.param(2_100, {0, 4, 6}, 10, marks=pytest.mark.slow),
     ],
 )
 def test_nodes_that_are_late_or_lost_change_no_number(
@@ -97,7 +97,7 @@ def test_where_a_node_lacks_the_files_this_machine_does_the_rest(
     monkeypatch.setattr(reach, "lacking", lambda _: "the node n7 cannot read /data/suite.jsonl")
     parts = run(suite, answers, store="parts", bulk=True, executor=RAY)
     assert_same_parts(here, parts)
-    assert cluster.messages <= 2, "cases and answers are read at once; the parts go to no node"
+    assert cluster.messages <= 3, "both files are read at once; the parts go to no node"
     (notice,) = parts.notices
     assert notice.startswith("the node n7 cannot read /data/suite.jsonl: this machine reads and")
 

@@ -22,6 +22,8 @@ from proctor.engine.bulk.tasks import (
     CheckedAnswers,
     CheckedCases,
     CheckTask,
+    ContentTask,
+    FileContent,
     RowFile,
 )
 from proctor.engine.run.scorer_pool import Scorers, Survey
@@ -30,6 +32,7 @@ from proctor.io.row_shares import Share, UnreadableShare, rows_of
 from proctor.store.parts.layout import CASES, CaseColumns, case_table
 
 HASH_BYTES = 8
+PIECE = 2**22
 
 
 def reader_of(source: RowFile) -> ShareReader:
@@ -49,6 +52,15 @@ def reader_of(source: RowFile) -> ShareReader:
 def file_rows(source: RowFile, share: Share) -> Iterator[FileRow]:
     """Yield the rows of a share."""
     return (FileRow(*row) for row in rows_of(share, source.limits))
+
+
+def content_of(task: ContentTask) -> FileContent:
+    """Hash the content of a file."""
+    hasher = hashlib.blake2b(digest_size=16)
+    with Path(task.path).open("rb") as file:
+        for piece in iter(lambda: file.read(PIECE), b""):
+            hasher.update(piece)
+    return FileContent(digest=hasher.hexdigest())
 
 
 def check_cases(task: CheckTask) -> CheckedCases:

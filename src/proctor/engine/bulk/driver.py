@@ -4,7 +4,6 @@ Workers read, score and write; here parts are committed in order, and their sums
 are there already, made with the same answers and scorers, are kept.
 """
 
-import hashlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from proctor.contracts.executor import Executor
 
 NATIVE = "native"
-PIECE = 2**22
 BYTES_FOR_WORKER = 2**20
 """So much of the files is worth a process that is started before the rows are counted."""
 IN_FLIGHT = 2
@@ -352,8 +350,9 @@ class _Bulk:
         versions = {name: ready.scorers.version(spec) for name, spec in sorted(specs.items())}
         tools = {name: ready.scorers.built(spec).toolchain() for name, spec in specs.items()}
         settings = self.settings.attempts, self.settings.interval
-        content = _content_of(Path(inputs.answers.path))
-        return digest(content, versions, tools, settings, plain(replace(ready.suite, cases=())))
+        return digest(
+            inputs.answers_content, versions, tools, settings, plain(replace(ready.suite, cases=()))
+        )
 
     def _finished(self, ready: PreparedRun, run: Run, header: Suite) -> RunView:
         summary = self._summary(run, header)
@@ -417,12 +416,3 @@ def _made_with(document: str) -> Json:
         return json_bytes.loads(document).get("fingerprint")
     except (ValueError, AttributeError):
         return None
-
-
-def _content_of(path: Path) -> str:
-    """Return the hash of a file's content."""
-    hasher = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file:
-        for piece in iter(lambda: file.read(PIECE), b""):
-            hasher.update(piece)
-    return hasher.hexdigest()

@@ -17,6 +17,8 @@ from proctor.engine.bulk.tasks import (
     CheckedAnswers,
     CheckedCases,
     CheckTask,
+    ContentTask,
+    FileContent,
     PlanTask,
     RowFile,
     SortTask,
@@ -65,6 +67,8 @@ class Inputs:
     keys: list[str]
     """Those of the cases, 32 digits each, in one text for each part."""
     answers: RowFile
+    answers_content: str
+    """The hash of the file."""
     shares: dict[int, list[Share]] = field(default_factory=dict)
     """The answers to the cases of each part."""
     scratch: "tempfile.TemporaryDirectory[str] | None" = None
@@ -77,7 +81,7 @@ class Inputs:
     def case_keys(self) -> Iterator[str]:
         """Yield the keys of the cases."""
         for keys in self.keys:
-            yield from (keys[at : at + 32] for at in range(0, len(keys), 32))
+            yield from [keys[at : at + 32] for at in range(0, len(keys), 32)]
 
 
 async def file_plan(
@@ -123,7 +127,10 @@ class InputReader:
             AnswersTask(source=answers, share=replace(answers_plan.cut(*cut), path=answers.path))
             for cut in _sizes(answers_plan.rows, PART)
         ]
-        results = await self._all([*case_tasks, *answer_tasks], _rows_checked)
+        content = ContentTask(path=answers.path)
+        # First, since nobody can help the one who reads a whole file.
+        results = await self._all([content, *case_tasks, *answer_tasks], _rows_checked)
+        answers_content: str = results.pop(0).digest
         checked: list[CheckedCases] = results[: len(case_tasks)]
         try:
             reader.check_clusters(
@@ -145,6 +152,7 @@ class InputReader:
             parts=parts,
             keys=[one.keys for one in checked],
             answers=answers,
+            answers_content=answers_content,
         )
         checked_answers: list[CheckedAnswers] = results[len(case_tasks) :]
         positions = _positions(checked, checked_answers)
@@ -261,7 +269,9 @@ class InputReader:
                 inputs.shares.setdefault(part, []).append(share)
 
 
-def _rows_checked(done: CheckedCases | CheckedAnswers) -> int:
+def _rows_checked(done: CheckedCases | CheckedAnswers | FileContent) -> int:
+    if isinstance(done, FileContent):
+        return 0
     return done.answers if isinstance(done, CheckedAnswers) else len(done.ids) // 16
 
 

@@ -86,6 +86,20 @@ class CheckedAnswers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContentTask:
+    """To hash the content of a whole file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileContent:
+    """The hash of the content of a file."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SortTask:
     """To write the answers of a share again, those to the cases of one part together."""
 
@@ -146,8 +160,8 @@ class PartOutcome:
 _KINDS: Mapping[str, Any] = {
     kind.__name__: kind
     for kind in (
-        *(PlanTask, CheckTask, AnswersTask, SortTask, ShareTask),
-        *(FilePlan, CheckedCases, CheckedAnswers, SortedAnswers, PartOutcome, Reach),
+        *(PlanTask, CheckTask, AnswersTask, ContentTask, SortTask, ShareTask),
+        *(FilePlan, CheckedCases, CheckedAnswers, FileContent, SortedAnswers, PartOutcome, Reach),
     )
 }
 

@@ -17,6 +17,7 @@ from typing import Any
 from proctor.engine.bulk.tasks import (
     AnswersTask,
     CheckTask,
+    ContentTask,
     PlanTask,
     ShareTask,
     SortTask,
@@ -58,6 +59,12 @@ def _check_answers(task: AnswersTask) -> Any:
     return check_answers(task)
 
 
+def _content(task: ContentTask) -> Any:
+    from proctor.engine.bulk.check import content_of
+
+    return content_of(task)
+
+
 def _sort(task: SortTask) -> Any:
     from proctor.engine.bulk.sort_answers import sort_answers
 
@@ -74,6 +81,7 @@ _WORK: Mapping[type[Any], Callable[[Any], Any]] = {
     PlanTask: _plan,
     CheckTask: _check_cases,
     AnswersTask: _check_answers,
+    ContentTask: _content,
     SortTask: _sort,
     ShareTask: _score,
 }
