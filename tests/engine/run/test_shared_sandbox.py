@@ -11,6 +11,7 @@ import pytest
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
+from proctor.engine.run import sandbox_cache
 from proctor.engine.run.sandbox_cache import SharedSandbox, _document
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
@@ -169,3 +170,55 @@ def test_a_caller_that_only_waits_for_another_can_be_cancelled() -> None:
         return inner.begun
 
     assert asyncio.run(work()) == 1
+
+
+def test_results_of_many_programs_share_a_transaction(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored: list[int] = []
+    put = store.calls.put
+
+    def counted(rows: Sequence[CallRow]) -> None:
+        stored.append(len(rows))
+        put(rows)
+
+    monkeypatch.setattr(store.calls, "put", counted)
+    programs = [Program(steps=(Step(argv=("echo", str(number))),)) for number in range(30)]
+
+    async def work() -> None:
+        shared = SharedSandbox(inner=Scripted([GOOD] * 30), store=store, limit=2)
+        for program in [*programs, *programs]:
+            assert await shared.run(program) == GOOD
+        assert (shared.ran, stored) == (30, [])
+        await shared.close()
+
+    asyncio.run(work())
+    assert stored == [30]
+
+    async def again() -> None:
+        shared = SharedSandbox(inner=Scripted([]), store=store, limit=2)
+        for program in programs:
+            assert await shared.run(program) == GOOD
+
+    asyncio.run(again())
+
+
+def test_results_are_stored_soon_though_the_run_goes_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox_cache, "STORE_SECONDS", 0.01)
+    stored = asyncio.Event()
+    put = store.calls.put
+
+    def told(rows: Sequence[CallRow]) -> None:
+        put(rows)
+        stored.set()
+
+    monkeypatch.setattr(store.calls, "put", told)
+
+    async def work() -> None:
+        shared = SharedSandbox(inner=Scripted([GOOD]), store=store, limit=2)
+        await shared.run(PROGRAM)
+        await asyncio.wait_for(stored.wait(), 30)
+
+    asyncio.run(work())

@@ -13,6 +13,7 @@ from proctor.core.environment import EnvironmentNeeds
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.core.suite import Json
+from proctor.engine.run.attempt_writer import StoredSoon
 from proctor.engine.run.program_slots import ProgramSlots
 from proctor.io.concurrency import in_line
 from proctor.store.rows import CallRow
@@ -21,12 +22,16 @@ from proctor.store.store import Store
 if TYPE_CHECKING:
     from proctor.contracts.environment import Environment
 
+STORE_SECONDS = 0.5
+STORE_ROWS = 500
+
 
 @dataclass
 class SharedSandbox(Sandbox):
     """Sandbox of a whole run, with cached results and limited concurrency.
 
-    A program that hit its time limit while others had the processors is run once more.
+    A program that hit its time limit while others had the processors is run once more. Results
+    are stored within half a second: those of many programs share a transaction.
     """
 
     tier: ClassVar[str] = "shared"
@@ -40,9 +45,11 @@ class SharedSandbox(Sandbox):
     _flying: dict[str, asyncio.Future[Ran]] = field(default_factory=dict)
     ran: int = 0
     """The number of programs run."""
+    _unstored: dict[str, CallRow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.joins = self.inner.joins
+        self._soon = StoredSoon(self._store_results, STORE_SECONDS)
         self.places = ProgramSlots(self.limit)
 
     async def run(self, program: Program) -> Ran:
@@ -61,7 +68,11 @@ class SharedSandbox(Sandbox):
         return self.inner.problems()
 
     async def close(self) -> None:
-        await self.inner.close()
+        try:
+            self._soon.stop()
+            self._store_results()
+        finally:
+            await self.inner.close()
 
     async def _once(self, program: Program, *, warm: bool) -> Ran:
         own = [self.brings_along] if self.brings_along else []
@@ -114,7 +125,9 @@ class SharedSandbox(Sandbox):
         return await self.inner.run(program) if ran.lost else ran
 
     def _stored(self, key: str) -> Ran | None:
-        row = self.store.calls.find(key) if self.store is not None else None
+        if self.store is None:
+            return None
+        row = self._unstored.get(key) or self.store.calls.find(key)
         if row is None or row.status != "ok" or _ambiguous(row.response):
             return None
         return _ran_from(row.response)
@@ -130,7 +143,16 @@ class SharedSandbox(Sandbox):
             seconds=ran.seconds,
             created=time.time(),
         )
-        self.store.calls.put([call])
+        self._unstored[key] = call
+        if len(self._unstored) >= STORE_ROWS:
+            self._store_results()
+        else:
+            self._soon.wish()
+
+    def _store_results(self) -> None:
+        if self._unstored and self.store is not None:
+            self.store.calls.put(list(self._unstored.values()))
+            self._unstored.clear()
 
 
 def _is_cancelled() -> bool:
