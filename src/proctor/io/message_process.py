@@ -1,8 +1,10 @@
 """A process that runs a module of ours and replies to one message after the other."""
 
 import asyncio
+import os
 import struct
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +16,8 @@ LENGTH = struct.Struct("!Q")
 """What stands before each message: its length."""
 PATIENCE = 600.0
 """Seconds after which a process that does not reply is taken for stuck."""
+PAUSE = 0.5
+"""Seconds between looks at whether the process that sends the messages is still there."""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Each core has a process; threads of libraries would only take memory."""
 
@@ -58,10 +62,10 @@ class MessageProcess:
         )
         return cls(process)
 
-    async def reply(self, message: bytes) -> bytes:
+    async def reply(self, message: bytes, *, patience: float | None = PATIENCE) -> bytes:
         """Send a message and wait for the reply; where none comes, end the process."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 return await self._exchanged(message)
         except TimeoutError:
             await self.end()
@@ -103,3 +107,10 @@ def write_message(sink: BinaryIO, data: bytes) -> None:
     sink.write(LENGTH.pack(len(data)))
     sink.write(data)
     sink.flush()
+
+
+def end_with(parent: int) -> None:
+    """End this process once the one that it works for is gone: nobody wants the rest."""
+    while os.getppid() == parent:
+        time.sleep(PAUSE)
+    os._exit(1)

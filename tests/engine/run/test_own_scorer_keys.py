@@ -16,7 +16,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.program import Program, Ran, Step
 from proctor.core.run import Signature
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.engine.run.sandbox_cache import SharedSandbox
+from proctor.engine.run.sandbox_cache import SharedSandbox, StoredResults
 from proctor.engine.run.score_keys import scorer_source
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.io import search_paths
@@ -144,8 +144,10 @@ def test_a_program_runs_again_in_another_image_and_in_the_same_one_never(tmp_pat
     program = Program(steps=(Step(argv=("true",)),), files={})
 
     async def run(image: str) -> int:
-        shared = SharedSandbox(inner=inner, store=store, limit=1, brings_along=image)
+        results = StoredResults(store)
+        shared = SharedSandbox(inner=inner, results=results, limit=1, brings_along=image)
         await shared.run(program)
+        await shared.close()
         return inner.asked
 
     with Store.open(f"sqlite:///{tmp_path}/store.db") as store:

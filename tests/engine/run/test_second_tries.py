@@ -54,7 +54,7 @@ def run_all(
     """Run programs at once; return what became of them, when each had ended, and how many ran."""
 
     async def work() -> tuple[list[Ran], list[float], int]:
-        shared = SharedSandbox(inner=inner, store=None, limit=limit)
+        shared = SharedSandbox(inner=inner, results=None, limit=limit)
         begun = time.monotonic()
         ends = [0.0] * len(programs)
 

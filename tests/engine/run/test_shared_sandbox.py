@@ -12,7 +12,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.engine.run import sandbox_cache
-from proctor.engine.run.sandbox_cache import SharedSandbox, _document
+from proctor.engine.run.sandbox_cache import SharedSandbox, StoredResults, _document
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def run(inner: Scripted, store: Store | None = None, *, times: int = 1, warm: bool = False) -> Ran:
     async def work() -> Ran:
-        shared = SharedSandbox(inner=inner, store=store, limit=2)
+        shared = SharedSandbox(inner=inner, results=store and StoredResults(store), limit=2)
         for _ in range(times):
             ran = await (shared.run_python(PROGRAM) if warm else shared.run(PROGRAM))
         return ran
@@ -147,7 +147,7 @@ class Slow(Sandbox):
 def test_a_program_goes_on_for_others_when_the_first_caller_gives_it_up() -> None:
     async def work() -> tuple[list[Ran], int]:
         inner = Slow()
-        shared = SharedSandbox(inner=inner, store=None, limit=2)
+        shared = SharedSandbox(inner=inner, results=None, limit=2)
         callers = [asyncio.ensure_future(shared.run(PROGRAM)) for _ in range(3)]
         await asyncio.sleep(0.01)
         callers[0].cancel()
@@ -161,7 +161,7 @@ def test_a_program_goes_on_for_others_when_the_first_caller_gives_it_up() -> Non
 def test_a_caller_that_only_waits_for_another_can_be_cancelled() -> None:
     async def work() -> int:
         inner = Slow()
-        shared = SharedSandbox(inner=inner, store=None, limit=2)
+        shared = SharedSandbox(inner=inner, results=None, limit=2)
         first, second = (asyncio.ensure_future(shared.run(PROGRAM)) for _ in range(2))
         await asyncio.sleep(0.01)
         second.cancel()
@@ -186,7 +186,7 @@ def test_results_of_many_programs_share_a_transaction(
     programs = [Program(steps=(Step(argv=("echo", str(number))),)) for number in range(30)]
 
     async def work() -> None:
-        shared = SharedSandbox(inner=Scripted([GOOD] * 30), store=store, limit=2)
+        shared = SharedSandbox(inner=Scripted([GOOD] * 30), results=StoredResults(store), limit=2)
         for program in [*programs, *programs]:
             assert await shared.run(program) == GOOD
         assert (shared.ran, stored) == (30, [])
@@ -196,7 +196,7 @@ def test_results_of_many_programs_share_a_transaction(
     assert stored == [30]
 
     async def again() -> None:
-        shared = SharedSandbox(inner=Scripted([]), store=store, limit=2)
+        shared = SharedSandbox(inner=Scripted([]), results=StoredResults(store), limit=2)
         for program in programs:
             assert await shared.run(program) == GOOD
 
@@ -217,7 +217,7 @@ def test_results_are_stored_soon_though_the_run_goes_on(
     monkeypatch.setattr(store.calls, "put", told)
 
     async def work() -> None:
-        shared = SharedSandbox(inner=Scripted([GOOD]), store=store, limit=2)
+        shared = SharedSandbox(inner=Scripted([GOOD]), results=StoredResults(store), limit=2)
         await shared.run(PROGRAM)
         await asyncio.wait_for(stored.wait(), 30)
 

@@ -8,7 +8,6 @@ import gc
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,12 +25,10 @@ from proctor.engine.bulk.tasks import (
 )
 from proctor.errors import ProctorError
 from proctor.io import json_bytes
-from proctor.io.message_process import read_message, write_message
+from proctor.io.message_process import end_with, read_message, write_message
 from proctor.io.row_shares import UnreadableShare
 
 _ROOM = 1024 * 2**20
-PAUSE = 0.5
-"""Seconds between looks at whether the process that gives the tasks is still there."""
 _HEAD = 12
 """So many bytes of a message tell tasks of one kind from others."""
 
@@ -96,7 +93,7 @@ def main(memory: int) -> None:
     import proctor.engine.bulk.score_part  # noqa: F401 - before memory is limited
     from proctor.io.parquet_process import limit_memory
 
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     _do_without_pandas(pyarrow)
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What a scorer prints is nobody's reply.
@@ -126,13 +123,6 @@ def _do_without_pandas(pyarrow: Any) -> None:
         with suppress(ImportError, AttributeError):
             pyarrow.array([0])
         del sys.modules["pandas"]
-
-
-def _end_with(parent: int) -> None:
-    """End this process once the one that it works for is gone: nobody wants the rest."""
-    while os.getppid() == parent:
-        time.sleep(PAUSE)
-    os._exit(1)
 
 
 def _size_now() -> tuple[int, int]:

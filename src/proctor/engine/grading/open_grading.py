@@ -96,12 +96,12 @@ def _opened_store(
 def _sandbox(ready: PreparedRun, cache: Store | None) -> "SharedSandbox | None":
     if not ready.scorers.need_sandbox(ready.suite):
         return None
-    from proctor.engine.run.sandbox_cache import SharedSandbox
+    from proctor.engine.run.sandbox_cache import SharedSandbox, StoredResults
 
     # Twice the cores: while one program is looked after, another computes.
     return SharedSandbox(
         inner=open_sandbox(ready.settings),
-        store=cache,
+        results=None if cache is None else StoredResults(cache),
         limit=2 * available_cores(),
         brings_along=ready.scorers.place,
     )
@@ -132,7 +132,7 @@ async def _warm_up(
     example = next(_with_programs(ready), None)
     if example is None:
         return
-    unstored = replace(sandbox, store=None)
+    unstored = replace(sandbox, results=None)
     trying = replace(dispatcher, sandbox=unstored)
 
     async def score(number: int) -> None:

@@ -31,7 +31,7 @@ from proctor.engine.run.collect_answers import AnswerImporter
 from proctor.engine.run.later_findings import Ending, concluded, stored_results
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice, open_label
-from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, open_sandbox, prepare
+from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, opened_tools, prepare
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
@@ -44,14 +44,12 @@ from proctor.engine.run.signature import (
     with_refused,
 )
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
-from proctor.io.concurrency import LISTENER, available_cores, tallied
+from proctor.io.concurrency import LISTENER, tallied
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
     from proctor.contracts.dialect import Reading
-    from proctor.contracts.executor import Executor
     from proctor.engine.run.collect import CollectedCounts
-    from proctor.engine.run.sandbox_cache import SharedSandbox
     from proctor.engine.run.stop_early import StopRule
 
 LARGE_FILE = 16 * 2**20
@@ -322,30 +320,24 @@ async def _carry_out(
     ready.models.on_refused = lambda now: store.liveness.note(
         with_refused(run, earlier, now), work.put_suite
     )
-    executor = ExecutorOnDemand(settings)
-    sandbox = await _sandbox(ready, store, executor)
-    try:
+    async with opened_tools(ready, store) as tools:
         fresh = settings.on_file and store.summaries.get(run.id) is None
         if fresh and (apart := scorers.in_processes(suite)):
-            await executor().warm(apart)
-        with ready.models.spread(executor):
-            programs = sandbox.places.most if sandbox is not None else 0
-            tools = Tools(executor=executor, sandbox=sandbox, programs=programs)
+            await tools.executor().warm(apart)
+        with ready.models.spread(tools.executor):
             rows = await work.collect(tools)
             store.liveness.begin(run.id)
             sums = _sums(run, suite, rows)
             graded = await _score(ready, rows, tools, sums, progress, paid=work.rule is not None)
-    finally:
-        await executor.close()
-        if sandbox is not None:
-            await sandbox.close()
     others = refused_for_others(store, run, ready.models.labels)
     done = with_refused(run, others, earlier, ready.models.refused)
     if (agent := ready.cast.agent) is not None:
         from proctor.engine.run.resources import processors_by, with_resources
 
         where = ready.settings.sandbox.name if ready.needs_sandbox else None
-        done = with_resources(done, agent, ready.concurrency, where, processors_by(suite, sandbox))
+        done = with_resources(
+            done, agent, ready.concurrency, where, processors_by(suite, tools.sandbox)
+        )
     if budget.overdrawn and not refused_calls.any:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))
@@ -365,19 +357,6 @@ async def _carry_out(
         graded=graded,
         stopped=budget.words if refused_calls.any else "",
     )
-
-
-async def _sandbox(
-    ready: PreparedRun, store: Store, executor: "Callable[[], Executor]"
-) -> "SharedSandbox | None":
-    """Return the sandbox of the run's programs; none where there are no programs."""
-    if not ready.scorers.need_sandbox(ready.suite) and not ready.needs_sandbox:
-        return None
-    from proctor.engine.run.sandbox_cache import SharedSandbox
-
-    inner = executor().sandbox(ready.settings.sandbox) or open_sandbox(ready.settings)
-    places = await executor().width() or available_cores()
-    return SharedSandbox(inner=inner, store=store, limit=places, brings_along=ready.scorers.place)
 
 
 def _stopped_early(

@@ -1,6 +1,7 @@
 """Preparation of a run: every problem is found before a model is called."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from proctor.engine.run.score_dispatch import ASYNC_LIMIT, ScoreDispatcher, Tool
 from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.engine.run.settings import LOCAL, RunSettings
 from proctor.errors import MissingResource, ModelError, Problem, SuiteError
+from proctor.io.concurrency import available_cores
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from proctor.contracts.model import Model, ModelChoice
     from proctor.contracts.sandbox import Sandbox
     from proctor.engine.run.collect import AttemptPlan, Collector
+    from proctor.engine.run.program_workers import ProgramWorkers
+    from proctor.engine.run.sandbox_cache import SharedSandbox
     from proctor.engine.run.scorer_pool import Survey
 
 NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
@@ -146,6 +150,7 @@ class PreparedRun:
             check=self.check_judges,
             limit=max(waiting, self.concurrency) if judge else waiting,
             look_first=look_first,
+            program_workers=tools.program_workers,
         )
 
     async def check(self) -> None:
@@ -296,6 +301,56 @@ class ExecutorOnDemand:
         """Leave no process behind."""
         if self._built is not None:
             await self._built.close()
+
+
+@asynccontextmanager
+async def opened_tools(ready: PreparedRun, store: Store) -> AsyncIterator[Tools]:
+    """Give what scores a run, and leave no process behind."""
+    executor = ExecutorOnDemand(ready.settings)
+    sandbox = await _sandbox(ready, store, executor)
+    workers = _program_workers(ready, sandbox)
+    try:
+        yield Tools(
+            executor=executor,
+            sandbox=sandbox,
+            programs=0 if sandbox is None else sandbox.places.most,
+            program_workers=workers,
+        )
+    finally:
+        await executor.close()
+        if workers is not None:
+            await workers.close()
+        if sandbox is not None:
+            await sandbox.close()
+
+
+async def _sandbox(
+    ready: PreparedRun, store: Store, executor: "Callable[[], Executor]"
+) -> "SharedSandbox | None":
+    """Return the sandbox of the run's programs; none where there are no programs."""
+    if not ready.scorers.need_sandbox(ready.suite) and not ready.needs_sandbox:
+        return None
+    from proctor.engine.run.sandbox_cache import SharedSandbox, StoredResults
+
+    inner = executor().sandbox(ready.settings.sandbox) or open_sandbox(ready.settings)
+    places = await executor().width() or available_cores()
+    return SharedSandbox(
+        inner=inner,
+        results=StoredResults(store),
+        limit=places,
+        brings_along=ready.scorers.place,
+    )
+
+
+def _program_workers(
+    ready: PreparedRun, sandbox: "SharedSandbox | None"
+) -> "ProgramWorkers | None":
+    """Return workers for programs; none where there are none, or no need of workers."""
+    if sandbox is None:
+        return None
+    from proctor.engine.run.program_workers import workers_for
+
+    return workers_for(ready.settings, sandbox, ready.suite.language)
 
 
 def _attempts_missing(settings: RunSettings, suite: Suite) -> Iterator[Problem]:

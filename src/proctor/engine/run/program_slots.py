@@ -26,6 +26,8 @@ class ProgramSlots:
 
     limit: int
     """How many may compute at once."""
+    at_once: int = 0
+    """How many may run, those included that only wait; 0: by the limit."""
     running: int = 0
     idle: int = 0
     second: int = 0
@@ -36,7 +38,7 @@ class ProgramSlots:
     @property
     def most(self) -> int:
         """Return how many programs may run at once, those included that only wait."""
-        return max(MOST, 2 * self.limit)
+        return self.at_once or max(MOST, 2 * self.limit)
 
     @asynccontextmanager
     async def place(self, memory: int, *, second: bool = False) -> AsyncIterator[None]:

@@ -3,10 +3,10 @@
 import asyncio
 import base64
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.environment import EnvironmentNeeds
@@ -26,31 +26,74 @@ STORE_SECONDS = 0.5
 STORE_ROWS = 500
 
 
+class ProgramResults(Protocol):
+    """Where results of programs are kept."""
+
+    def find(self, key: str) -> CallRow | None:
+        """Return a result that is kept, or None."""
+
+    def put(self, results: Sequence[CallRow]) -> None:
+        """Keep results."""
+
+    def close(self) -> None:
+        """Keep what is not kept yet."""
+
+
+class StoredResults:
+    """Results of programs in the store, within half a second: many share a transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[str, CallRow] = {}
+        self._soon = StoredSoon(self._put_all, STORE_SECONDS)
+
+    def find(self, key: str) -> CallRow | None:
+        """Return a result that is kept, or None."""
+        return self._waiting.get(key) or self._store.calls.find(key)
+
+    def put(self, results: Sequence[CallRow]) -> None:
+        """Keep results."""
+        self._waiting.update((result.key, result) for result in results)
+        if len(self._waiting) >= STORE_ROWS:
+            self._put_all()
+        elif results:
+            self._soon.wish()
+
+    def close(self) -> None:
+        """Keep what is not kept yet."""
+        self._soon.stop()
+        self._put_all()
+
+    def _put_all(self) -> None:
+        if self._waiting:
+            self._store.calls.put(list(self._waiting.values()))
+            self._waiting.clear()
+
+
 @dataclass
 class SharedSandbox(Sandbox):
     """Sandbox of a whole run, with cached results and limited concurrency.
 
-    A program that hit its time limit while others had the processors is run once more. Results
-    are stored within half a second: those of many programs share a transaction.
+    A program that hit its time limit while others had the processors is run once more.
     """
 
     tier: ClassVar[str] = "shared"
 
     inner: Sandbox
-    store: Store | None
+    results: ProgramResults | None
     limit: int
+    most: int = 0
+    """How many programs may run at once, those included that only wait; 0: by the limit."""
     brings_along: str = ""
     """Languages that the inner sandbox provides itself."""
     joins: bool = False  # type: ignore[misc]
     _flying: dict[str, asyncio.Future[Ran]] = field(default_factory=dict)
     ran: int = 0
     """The number of programs run."""
-    _unstored: dict[str, CallRow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.joins = self.inner.joins
-        self._soon = StoredSoon(self._store_results, STORE_SECONDS)
-        self.places = ProgramSlots(self.limit)
+        self.places = ProgramSlots(self.limit, self.most)
 
     async def run(self, program: Program) -> Ran:
         return await self._once(program, warm=False)
@@ -69,8 +112,8 @@ class SharedSandbox(Sandbox):
 
     async def close(self) -> None:
         try:
-            self._soon.stop()
-            self._store_results()
+            if self.results is not None:
+                self.results.close()
         finally:
             await self.inner.close()
 
@@ -125,15 +168,13 @@ class SharedSandbox(Sandbox):
         return await self.inner.run(program) if ran.lost else ran
 
     def _stored(self, key: str) -> Ran | None:
-        if self.store is None:
-            return None
-        row = self._unstored.get(key) or self.store.calls.find(key)
+        row = self.results.find(key) if self.results is not None else None
         if row is None or row.status != "ok" or _ambiguous(row.response):
             return None
         return _ran_from(row.response)
 
     def _remember(self, key: str, ran: Ran) -> None:
-        if self.store is None or ran.not_started or ran.lost:
+        if self.results is None or ran.not_started or ran.lost:
             return
         call = CallRow(
             key=key,
@@ -143,16 +184,7 @@ class SharedSandbox(Sandbox):
             seconds=ran.seconds,
             created=time.time(),
         )
-        self._unstored[key] = call
-        if len(self._unstored) >= STORE_ROWS:
-            self._store_results()
-        else:
-            self._soon.wish()
-
-    def _store_results(self) -> None:
-        if self._unstored and self.store is not None:
-            self.store.calls.put(list(self._unstored.values()))
-            self._unstored.clear()
+        self.results.put([call])
 
 
 def _is_cancelled() -> bool:

@@ -41,8 +41,11 @@ if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
     from proctor.contracts.sandbox import Sandbox
     from proctor.core.cause import Cause
+    from proctor.engine.run.program_workers import ProgramWorkers
 
 ASYNC_LIMIT = 16
+FEWEST_FOR_WORKERS = 64
+"""Attempts from which on workers run their programs: to start one takes as long as a few do."""
 BATCH_SIZE = 4096
 """Number of attempts per batch of a batch scorer."""
 
@@ -128,6 +131,8 @@ class ScoreDispatcher:
     """Whether to try stored replies before checking that judges can be reached."""
     several_at_once: bool = False
     """Whether several callers may use the scoring processes at the same time."""
+    program_workers: "ProgramWorkers | None" = None
+    """Processes that run programs for scorers, where one process could not keep all cores busy."""
     _processes: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Lock while scoring processes are in use."""
 
@@ -152,7 +157,20 @@ class ScoreDispatcher:
         for batch in self._batches(queues[Kind.BATCH]):
             for pair in await self._score_batch(batch):
                 yield pair
-        waiting = chain(begun, self._waiting(queues[Kind.WAITING]))
+        async with aclosing(self._score_waiting(begun, queues[Kind.WAITING])) as scored:
+            async for pair in scored:
+                yield pair
+
+    async def _score_waiting(
+        self, begun: Sequence[TaskGroup], groups: Sequence[TaskGroup]
+    ) -> AsyncGenerator[Scored, None]:
+        """Score by scorers that wait for a model or a sandbox, here or in workers."""
+        by_workers, here = self._divided(groups)
+        if by_workers:
+            async with aclosing(self._by_program_workers(by_workers)) as scored:
+                async for pair in scored:
+                    yield pair
+        waiting = chain(begun, self._waiting(here))
         works = concurrency.map_unordered(waiting, self._score_in_order, limit=self.limit)
         async with aclosing(works) as done:
             async for pairs in done:
@@ -248,6 +266,36 @@ class ScoreDispatcher:
         scores = await concurrency.in_thread(partial(run_scorer_batch, scorer, contexts))
         return list(zip(tasks, scores, strict=True))
 
+    def _divided(self, groups: Sequence[TaskGroup]) -> tuple[list[ScoreTask], Sequence[TaskGroup]]:
+        """Divide what waits into attempts for workers that run programs, and the rest."""
+        if self.program_workers is None:
+            return [], groups
+        tasks, rest = list[ScoreTask](), list[TaskGroup]()
+        for group in groups:
+            if self._runs_programs_only(group[0].criterion):
+                tasks += group
+            else:
+                rest.append(group)
+        return (tasks, rest) if len(tasks) >= FEWEST_FOR_WORKERS else ([], groups)
+
+    def _runs_programs_only(self, criterion: Criterion) -> bool:
+        scorer = self.scorers.of(criterion)
+        more = scorer.needs_judge or scorer.reads_files or scorer.per_attempt
+        return scorer.needs_sandbox and not more and not self.scorers.is_lent(criterion.scorer)
+
+    async def _by_program_workers(self, tasks: Sequence[ScoreTask]) -> AsyncGenerator[Scored, None]:
+        """Score by workers; what one of them ended over is scored here."""
+        assert self.program_workers is not None
+        left: list[ScoreTask] = []
+        async with aclosing(self.program_workers.scored(tasks)) as scored:
+            async for task, score in scored:
+                if score is None:
+                    left.append(task)
+                else:
+                    yield task, score
+        for task in left:
+            yield task, await self.score_waiting(task)
+
     def _waiting(self, groups: Iterable[TaskGroup]) -> Iterator[TaskGroup]:
         """Yield the tasks of waiting scorers in order."""
         for group in groups:
@@ -300,6 +348,7 @@ class Tools:
     sandbox: "Sandbox | None"
     programs: int = 0
     """How many programs the sandbox may be given at once."""
+    program_workers: "ProgramWorkers | None" = None
 
 
 @dataclass(frozen=True, kw_only=True)
