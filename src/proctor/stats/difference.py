@@ -23,9 +23,8 @@ _FINEST = 0.99
 """Beyond this level the quantiles of so many resamples are too coarse."""
 _LARGE = 2.0
 """A change against the rest is a disaster if it is so many times as large as a typical one."""
-_ALIKE, _ALIKE_ONE_WAY = 2.0, 5 / 3
-"""Gains are alike if their mean is at least so many of their standard deviations; the second where
-no small change went against them, as none does in gains spread evenly from nothing upwards."""
+_ALIKE = 2.0
+"""Gains are alike if their mean is at least so many of their standard deviations."""
 _ALLOWED = 0.8
 """By which an error through disasters counts: up to 1 in 16, so that all errors stay at 7 %."""
 _SKEW = 0.5
@@ -267,9 +266,8 @@ class Disasters:
         spread = sqrt(squares / (number - 1))
         if spread <= 1e-9 * abs(mean):
             return 1.0
-        alike = _ALIKE if (self.small < 0).any() else _ALIKE_ONE_WAY
         t, df = mean / spread * sqrt(number), number - 1
-        apart = t * (1 - 1 / (4 * df)) - alike * sqrt(number)
+        apart = t * (1 - 1 / (4 * df)) - _ALIKE * sqrt(number)
         return NormalDist().cdf(apart / sqrt(1 + t * t / (2 * df)))
 
     def scattered_p(self) -> float:

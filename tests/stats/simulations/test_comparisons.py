@@ -1,18 +1,23 @@
 """Verdicts keep their promise: false ones in at most 5 %, 7 % with rare disasters."""
 
+import numpy as np
 import pytest
 
 from level import LEVEL
+from proctor.stats.paired import sign_flip_test
 from stats.simulations.comparisons import (
     CHANGES,
     DISASTERS,
     EARLIER,
     NULLS,
+    compared,
     equal_runs,
     exactly_told_apart,
     found_beside_earlier,
     most_power,
     not_at_random,
+    paired,
+    signs_p,
     tags,
     told_and_held,
     told_apart,
@@ -28,6 +33,20 @@ NOISE = 0.006
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_equal_runs_of_right_and_wrong_exactly(share: float) -> None:
     assert exactly_told_apart(share / 2, share / 2, 12) <= 0.05
+
+
+@pytest.mark.parametrize("n", [10, 30])
+def test_many_tests_at_once_are_those_of_the_code(n: int) -> None:
+    samples = np.random.default_rng(n).normal(0.1, 0.3, (20, n))
+    one_by_one = [sign_flip_test(sample)[0] for sample in samples]
+    assert signs_p(samples) == pytest.approx(one_by_one, abs=1e-12 if n == 10 else 0.03)
+    for sample, found in zip(samples, compared(samples), strict=True):
+        known = paired(sample)
+        assert found.estimate is not None
+        assert known.estimate is not None
+        assert found.estimate.p() == pytest.approx(known.estimate.p())
+        assert found.interval == pytest.approx(known.interval)
+        assert found.difference == pytest.approx(known.difference)
 
 
 def test_disasters_at_a_first_look() -> None:
@@ -49,7 +68,7 @@ def test_equal_graded_runs_are_seldom_told_apart(name: str, n: int) -> None:
     draw = DISASTERS[name] if name in DISASTERS else NULLS[name]
     most = 0.07 if name in DISASTERS else 0.05
     if name in NULLS or "±" in name or " to " in name:
-        draws, noise = LEVEL.of(quick=100, ci=300, full=10_000), 0.006 if LEVEL.full else 0.045
+        draws, noise = LEVEL.of(quick=200, ci=2_000, full=20_000), 0.005 if LEVEL.full else 0.015
         assert told_apart(draw, n, draws) <= most + noise
     else:
         assert told_apart(draw, n, 5_000) <= most + NOISE
