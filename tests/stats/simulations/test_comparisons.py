@@ -1,5 +1,7 @@
 """Verdicts keep their promise: false ones in at most 5 %, 7 % with rare disasters."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from stats.simulations.comparisons import (
     DISASTERS,
     EARLIER,
     NULLS,
+    alone,
     compared,
     equal_runs,
     exactly_told_apart,
@@ -134,6 +137,21 @@ def test_power_is_at_least_that_of_the_exact_test() -> None:
     """24 % was found by the exact test at 50 cases and +10 points."""
     assert exactly_told_apart(0.15, 0.05, 50) >= 0.32
     assert told_and_held(two_values(0.15, 0.05), 0.1, 50, 3_000)[1] >= 0.945
+
+
+@pytest.mark.parametrize("n", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_rights_and_wrongs_that_the_exact_test_tells_apart_are_told_apart(n: int) -> None:
+    """So power is that of 0.1.0 at least, whatever the truth: that asked for the interval, too."""
+    told = 0
+    for better in range(n + 1):
+        for worse in range(min(better, n - better + 1)):
+            changed = better + worse
+            exact = 2 * sum(comb(changed, k) for k in range(worse + 1)) / 2**changed
+            row = alone(paired(np.repeat([1.0, -1.0, 0.0], [better, worse, n - changed])))
+            if exact < 0.05:
+                told += 1
+                assert row.told_apart == "better", (better, worse)
+    assert told > 5
 
 
 @pytest.mark.slow
