@@ -79,6 +79,39 @@ def even(least: float, most: float) -> Draw:
     return lambda random, n: random.uniform(least, most, n)
 
 
+def around(gain: float, spread: float) -> Draw:
+    """Draw differences of marks that lie around the difficulty of the case."""
+
+    def draw(random: np.random.Generator, n: Size) -> Numbers:
+        level = random.beta(3, 1.5, n)
+        first, second = (
+            np.clip(level + more + random.normal(0, spread, n), 0, 1) for more in (0.0, gain)
+        )
+        return second - first
+
+    return draw
+
+
+def rubrics(first: float, second: float) -> Draw:
+    """Draw differences of points out of five."""
+    return lambda random, n: (random.binomial(5, second, n) - random.binomial(5, first, n)) / 5
+
+
+def students(mean: float, scale: float) -> Draw:
+    """Draw graded differences with long tails."""
+    return lambda random, n: np.clip(mean + scale * random.standard_t(3, n), -1, 1)
+
+
+def partly(share: float, mean: float, spread: float) -> Draw:
+    """Draw differences in a part of the cases; the others do not change."""
+
+    def draw(random: np.random.Generator, n: Size) -> Numbers:
+        changes = np.clip(random.normal(mean, spread, n), -1, 1)
+        return np.where(random.random(n) < share, changes, 0.0)
+
+    return draw
+
+
 CHANGES = (0.05, 0.1, 0.3, 0.6, 0.9, 1.0)
 """Shares of right-or-wrong cases that change, one half of them each way."""
 NULLS: dict[str, Draw] = {
@@ -143,6 +176,11 @@ EARLIER: dict[str, tuple[Draw, float]] = {
     "ratings, +1 in 40 %, −1 in 10 %": (two_values(0.4, 0.1, 0.25, -0.25), 0.075),
     "ratings, +1 in 50 %": (two_values(0.5, 0.0, 0.25), 0.125),
     "halves, 35 % up, 10 % down": (two_values(0.35, 0.1, 0.5, -0.5), 0.125),
+    "marks around a difficulty, +5, sd 0.13": (around(0.05, 0.1), 0.05),
+    "5 points each, 60 % and 70 %": (rubrics(0.6, 0.7), 0.1),
+    "Student, 3 df, +8, sd 0.16": (students(0.08, 0.1), 0.08),
+    "+20 ± 15 in half": (partly(0.5, 0.2, 0.15), 0.1),
+    "+40 ± 30 in 20 %": (partly(0.2, 0.4, 0.3), 0.08),
 }
 """Gains with their mean, to be found as often as by the larger p of signs and Student's interval,
 wherever no disasters that undo them speak against it."""

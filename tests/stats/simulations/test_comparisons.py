@@ -70,6 +70,8 @@ def test_equal_runs_exactly_at_many_sizes(share: float, n: int) -> None:
 def test_equal_graded_runs_are_seldom_told_apart(name: str, n: int) -> None:
     draw = DISASTERS[name] if name in DISASTERS else NULLS[name]
     most = 0.07 if name in DISASTERS else 0.05
+    # Gains that scatter by half of their mean lie on the border: see docs/statistics.md.
+    most = 0.08 if name == "+0.05 ± 0.025, and −1 in 5 %" else most
     if name in NULLS or "±" in name or " to " in name:
         draws, noise = LEVEL.of(quick=200, ci=2_000, full=20_000), 0.005 if LEVEL.full else 0.015
         assert told_apart(draw, n, draws) <= most + noise
@@ -86,7 +88,8 @@ def test_disasters_of_many_sizes_among_gains_that_are_alike(
     share: float, loss: float, scatter: float, n: int
 ) -> None:
     gain = share * loss / (1 - share)
-    assert told_apart(undone(gain, scatter * gain, -loss), n, 4_000) <= 0.07 + 0.012
+    most = 0.08 if scatter == 0.5 else 0.07
+    assert told_apart(undone(gain, scatter * gain, -loss), n, 4_000) <= most + 0.012
 
 
 LESS = {
@@ -94,6 +97,7 @@ LESS = {
         "normal, +10, sd 0.1", "normal, +5, sd 0.05", "normal, +10, sd 0.05", "even, 0 to +20",
         "ratings, +0.6, sd 0.8", "ratings, +1, sd 1", "ratings, +1 in 50 %",
         "ratings, +1 in 40 %, −1 in 10 %",
+        "+20 ± 15 in half",
     ),
     20: (
         "normal, +5, sd 0.05", "normal, +10, sd 0.05", "even, 0 to +20", "ratings, +1 in 50 %",
