@@ -101,7 +101,7 @@ LESS = {
     ),
     20: (
         "normal, +5, sd 0.05", "normal, +10, sd 0.05", "even, 0 to +20", "ratings, +1 in 50 %",
-        "ratings, +1 in 40 %, −1 in 10 %",
+        "ratings, +1 in 40 %, −1 in 10 %", "+20 ± 15 in half",
     ),
 }  # fmt: skip
 """Gains that 0.1.0 found more often, at the price of more than 7 % of false verdicts among gains
