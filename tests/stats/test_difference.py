@@ -78,7 +78,8 @@ def test_the_true_gain_may_be_larger_or_smaller_than_what_was_seen() -> None:
         ([0.1] * 20, 1.0, 1.0),
         ([0.1] * 18 + [-0.9] * 2, 1.0, 1.0),  # the losses are disasters
         ([0.1] * 18 + [-0.05] * 2, 0.2, 0.7),  # much alike, in spite of small losses
-        ([0.02 * place for place in range(1, 11)] * 2, 0.4, 0.8),  # no loss at all
+        ([0.02 * place for place in range(1, 11)] * 2, 0.2, 0.5),  # no loss at all
+        ([0.08, 0.09, 0.1, 0.11, 0.12] * 4, 0.999, 1.0),
         ([0.0] * 20, 1.0, 1.0),
     ],
 )

@@ -7,7 +7,6 @@ from typing import Literal
 
 import pytest
 
-from proctor.stats.beta import beta_quantile
 from proctor.stats.intervals import (
     OPEN,
     SHARE,
@@ -278,19 +277,3 @@ def test_lengths_must_agree() -> None:
         t_interval([1, 2], [1])
     with pytest.raises(ValueError, match="as many"):
         bootstrap_interval([1, 2], [1])
-
-
-def test_an_interval_of_a_share_is_narrower_than_the_bounded_one() -> None:
-    """One draw at either end: of 3 in 10 the quantiles of Beta(4, 8), moments and all."""
-    sums = RatioSums.of([(1.0, 1.0)] * 3 + [(0.0, 1.0)] * 7)
-    low, high = sums.share_interval() or (9.0, 9.0)
-    assert (low, high) == pytest.approx((beta_quantile(0.025, 4, 8), beta_quantile(0.975, 4, 8)))
-    bounded = sums.interval()
-    assert bounded is not None
-    assert bounded[0] < low < 0.3 < high < bounded[1]
-    weighed = RatioSums.of([(2.5, 2.5)] * 3 + [(0.0, 2.5)] * 7)
-    assert weighed.share_interval() == pytest.approx((low, high))
-    assert RatioSums().share_interval() is None
-    none, every = (RatioSums.of([(one, 1.0)] * 6).share_interval() for one in (0.0, 1.0))
-    assert none == pytest.approx((0.0, beta_quantile(0.975, 1, 7)))
-    assert every == pytest.approx((beta_quantile(0.025, 7, 1), 1.0))

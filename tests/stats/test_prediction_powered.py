@@ -2,11 +2,10 @@
 
 import random
 from math import sqrt
-from statistics import NormalDist
 
 import pytest
 
-from proctor.stats.intervals import RatioSums
+from proctor.stats.intervals import skewed_quantile
 from proctor.stats.prediction_powered import corrected, difference_p
 
 
@@ -14,20 +13,22 @@ def test_a_value_worked_out_by_hand() -> None:
     pairs = [(1.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 1.0)]
     rest = [1.0, 1.0, 0.0, 1.0]
     found = corrected(pairs, rest)
-    # Judge on all eight: 6 of 8, variance 3/14; covariance on the four marked: 1/6.
-    trust = (1 / 6) / ((1 + 4 / 4) * (3 / 14))
+    # Judge on all eight: 6 of 8, variance 3/14; on the four marked: 3 · 1/4, covariance 1/6.
+    trust = (3 / 6) / ((1 + 4 / 4) * (3 * 1 / 4 + 3 / 14))
     assert found.trust == pytest.approx(trust)
     assert found.raw == pytest.approx(6 / 8)
     assert found.bias == pytest.approx(1 / 4)
     assert found.value == pytest.approx(1 / 2 + trust * (3 / 4 - 3 / 4))
-    # What people gave less what is trusted of the judge, on the scale from -trust to 1.
-    left = [(own - trust * one + trust) / (1 + trust) for one, own in pairs]
-    ends = RatioSums.of((share, 1.0) for share in left).share_interval()
-    assert ends is not None
-    mean = sum(left) / 4
-    others = (NormalDist().inv_cdf(0.975) * trust) ** 2 * (1 / 4) / 4
-    below, above = (sqrt(((end - mean) * (1 + trust)) ** 2 + others) for end in ends)
-    assert found.interval == pytest.approx((max(0, 0.5 - below), min(1, 0.5 + above)))
+    # What people gave less what is trusted of the judge, and three quarters of a case at each end.
+    left = [(own - trust * one, 1.0) for one, own in pairs] + [(1.0, 0.75), (-trust, 0.75)]
+    mean = sum(one * times for one, times in left) / 5.5
+    squares, cubes = (sum(times * (one - mean) ** k for one, times in left) for k in (2, 3))
+    variance = squares / 5.5**2 + trust**2 * (1 / 4) / 4
+    moments = (mean + trust * 3 / 4, sqrt(variance), 2 * cubes / 5.5**3 / variance**1.5)
+    low, high = (skewed_quantile(moments, part) for part in (0.025, 0.975))
+    assert found.interval == pytest.approx((max(0, low), min(1, high)))
+    assert 0 < found.interval[0] < 0.2
+    assert found.interval[1] > 0.8
 
 
 @pytest.mark.parametrize(

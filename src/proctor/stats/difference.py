@@ -6,7 +6,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 from proctor.stats.beta import beta_cdf
-from proctor.stats.intervals import Interval, t_quantile, t_tail
+from proctor.stats.intervals import Interval, skewed_quantile, t_quantile, t_tail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,9 +23,8 @@ _FINEST = 0.99
 """Beyond this level the quantiles of so many resamples are too coarse."""
 _LARGE = 2.0
 """A change against the rest is a disaster if it is so many times as large as a typical one."""
-_ALIKE, _ALIKE_ONE_WAY = 2.0, 5 / 3
-"""Gains are alike if their mean is at least so many of their standard deviations; the second where
-no small change went against them, as none does in gains spread evenly from nothing upwards."""
+_ALIKE = 2.0
+"""Gains are alike if their mean is at least so many of their standard deviations."""
 _ALLOWED = 0.8
 """By which an error through disasters counts: up to 1 in 16, so that all errors stay at 7 %."""
 _SKEW = 0.5
@@ -267,9 +266,8 @@ class Disasters:
         spread = sqrt(squares / (number - 1))
         if spread <= 1e-9 * abs(mean):
             return 1.0
-        alike = _ALIKE if (self.small < 0).any() else _ALIKE_ONE_WAY
         t, df = mean / spread * sqrt(number), number - 1
-        apart = t * (1 - 1 / (4 * df)) - alike * sqrt(number)
+        apart = t * (1 - 1 / (4 * df)) - _ALIKE * sqrt(number)
         return NormalDist().cdf(apart / sqrt(1 + t * t / (2 * df)))
 
     def scattered_p(self) -> float:
@@ -350,8 +348,8 @@ class DifferenceEstimate:
         """
         tail = (1 - level) / 2 * _CAREFUL
         return self._cut(
-            _skewed_quantile(self.low_moments, tail),
-            _skewed_quantile(self.high_moments, 1 - tail),
+            skewed_quantile(self.low_moments, tail),
+            skewed_quantile(self.high_moments, 1 - tail),
         )
 
     def p(self) -> float:
@@ -391,19 +389,3 @@ def _t_p(centre: float, error: float, df: float) -> float:
         return 1.0 if centre == 0 else 0.0
     t = abs(centre) / error
     return 1.0 if t <= 0 else min(1.0, 2 * t_tail(t, df))
-
-
-def _skewed_quantile(moments: tuple[float, float, float], p: float) -> float:
-    """Return the quantile of the shifted gamma distribution with these moments.
-
-    By Wilson and Hilferty's cube root, which is close down to the exponential distribution.
-    """
-    mean, deviation, skew = moments
-    z = NormalDist().inv_cdf(p)
-    if abs(skew) < 1e-5:
-        return mean + deviation * z
-    shape = 4 / skew**2
-    turned = z if skew > 0 else -z
-    cube = max(0.0, 1 - 1 / (9 * shape) + turned / (3 * sqrt(shape))) ** 3
-    apart = (shape * cube - shape) / sqrt(shape)
-    return mean + deviation * (apart if skew > 0 else -apart)

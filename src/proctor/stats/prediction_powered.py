@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from math import exp, lgamma, sqrt
 from statistics import NormalDist, fmean
 
-from proctor.stats.intervals import SHARE, Interval, RatioSums
+from proctor.stats.intervals import SHARE, Interval, skewed_quantile
 
 FEWEST = 2
 UNLIKE = 0.01
 """Below this p the cases that people marked are not like the others in the judge's eyes."""
+ADDED = 0.75
+"""How much of a case is added at either end of the scale, so that no errors of the judge, or few,
+are not taken for none at all: in between Jeffreys' half and the whole case of exact bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,19 +67,17 @@ def corrected(
         )  # fmt: skip
     trust = _trust(pairs, rest)
     value = fmean(person) + (trust * (fmean(rest) - fmean(judge)) if rest else 0.0)
+    left = [own - trust * one for one, own in pairs]
+    low, high = _interval(
+        _draws(zip(left, _each(clusters, pairs), strict=True)),
+        _draws(zip(rest, _each(rest_clusters, rest), strict=True)),
+        trust,
+        level,
+    )
     return Corrected(
         raw=raw,
         value=min(1.0, max(0.0, value)),
-        interval=_interval(
-            value,
-            [
-                (own - trust * one, group)
-                for (one, own), group in zip(pairs, _each(clusters, pairs), strict=True)
-            ],
-            list(zip(rest, _each(rest_clusters, rest), strict=True)),
-            trust,
-            level,
-        ),
+        interval=SHARE.clip((min(low, value), max(high, value))),
         bias=fmean(one - own for one, own in pairs),
         trust=trust,
         labelled=n,
@@ -86,29 +87,32 @@ def corrected(
 
 
 def _interval(
-    value: float,
-    left: Sequence[tuple[float, Hashable]],
-    rest: Sequence[tuple[float, Hashable]],
+    left: Sequence[tuple[float, float]],
+    rest: Sequence[tuple[float, float]],
     trust: float,
     level: float,
-) -> Interval | None:
+) -> Interval:
     """Put together how far the marked cases leave it open, and how far the others do.
 
     What a person gave, less the part of the judge's mark that is trusted, lies between -trust and
-    1: its mean has an interval on that scale, as a share of it. The bounded interval would hold
-    too often with few labels.
+    1. Part of a case is added at either end; mean, variance and skewness of all mixtures of these
+    cases (Dirichlet's), and of the normal mean of the others, make a shifted gamma distribution.
     """
-    width = 1 + trust
-    shares = [(min(1.0, max(0.0, (one + trust) / width)), group) for one, group in left]
-    draws = _draws(shares)
-    ends = RatioSums.of(draws).share_interval(level=level)
-    if ends is None:
-        return None
-    middle = sum(total for total, _ in draws) / sum(number for _, number in draws)
-    others = trust**2 * _mean_variance(_draws(rest))
-    others *= NormalDist().inv_cdf((1 + level) / 2) ** 2
-    below, above = (sqrt(((end - middle) * width) ** 2 + others) for end in ends)
-    return SHARE.clip((value - below, value + above))
+    number = sum(size for _, size in left)
+    heavy = sum(size**2 for _, size in left) / number
+    weight = number + 2 * ADDED * heavy
+    mean = (sum(total for total, _ in left) + ADDED * heavy * (1 - trust)) / weight
+    apart = [total - size * mean for total, size in left]
+    added = [heavy * (end - mean) for end in (1.0, -trust)]
+    squares, cubes = (
+        sum(one**power for one in apart) + ADDED * sum(one**power for one in added)
+        for power in (2, 3)
+    )
+    variance = squares / weight**2 + trust**2 * _mean_variance(rest)
+    others = sum(total for total, _ in rest) / sum(size for _, size in rest) if rest else 0.0
+    moments = (mean + trust * others, sqrt(variance), 2 * cubes / weight**3 / variance**1.5)
+    low, high = (skewed_quantile(moments, (1 + side * level) / 2) for side in (-1, 1))
+    return low, high
 
 
 def _each(clusters: Sequence[Hashable] | None, cases: Sequence[object]) -> Sequence[Hashable]:
@@ -116,7 +120,7 @@ def _each(clusters: Sequence[Hashable] | None, cases: Sequence[object]) -> Seque
     return range(len(cases)) if clusters is None else clusters
 
 
-def _draws(values: Sequence[tuple[float, Hashable]]) -> list[tuple[float, float]]:
+def _draws(values: Iterable[tuple[float, Hashable]]) -> list[tuple[float, float]]:
     """Return the sum over each cluster, and how many cases it has."""
     sums: dict[Hashable, tuple[float, float]] = {}
     for value, group in values:
@@ -176,13 +180,19 @@ def _ways(n: int, k: int) -> float:
 
 
 def _trust(pairs: Sequence[tuple[float, float]], rest: Sequence[float]) -> float:
-    """Return the share of the judge's marks that makes the result surest."""
+    """Return the share of the judge's marks that makes the result surest.
+
+    That is the slope of people's marks over the judge's, less where there are few other cases. The
+    judge's marks vary on the marked cases as they do there, and on one case more as on all: marks
+    that chance to be alike do not make the slope run away.
+    """
     if not rest:
         return 0.0
-    judge = _variance([*(one for one, _ in pairs), *rest])
-    if judge <= 0:
+    judge = [one for one, _ in pairs]
+    varied = (len(pairs) - 1) * _variance(judge) + _variance([*judge, *rest])
+    if varied <= 0:
         return 0.0
-    together = _covariance(pairs) / ((1 + len(pairs) / len(rest)) * judge)
+    together = (len(pairs) - 1) * _covariance(pairs) / ((1 + len(pairs) / len(rest)) * varied)
     return min(1.0, max(0.0, together))
 
 

@@ -41,6 +41,10 @@ class FaultyJudge:
         chance = 0.7 if good else 0.3
         if "nothing needs to be added" in text:
             chance += self.faults.get("length", 0.0)
+        if "## Answer" in text:
+            chance += self.faults.get("format", 0.0)
+        if "leading professors" in text:
+            chance += self.faults.get("authority", 0.0)
         if f"written by {NAME}" in text:
             chance += self.faults.get("name", 0.0)
         # What the judge thinks of an answer is fixed; chance turns some rulings around.
@@ -102,23 +106,29 @@ def test_a_judge_without_faults_is_found_without(
 
 
 @pytest.mark.slow("full")
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {"flips": 0.1, "length": 0.08, "position": 0.05, "name": 0.06},
+        {"flips": 0.1, "format": 0.04, "authority": 0.12, "position": -0.08},
+    ],
+)
 def test_each_fault_is_found_with_an_interval_that_covers_it(
-    store: Store, put_scored: Callable[..., Run]
+    store: Store, put_scored: Callable[..., Run], faults: dict[str, float]
 ) -> None:
     run = put_scored(store, "one", [[1.0, 1.0]] * 700, outputs=outputs)
-    faults = {"flips": 0.1, "length": 0.08, "position": 0.05, "name": 0.06}
     with FakeServer(FaultyJudge(**faults), keep=False) as server:
         _, found = audited(store, run, server, sample=700)
     # Chance turns 10 % around, so that other faults show with 1 - 2 · 10 % of their size.
-    for name, size in (("length", 0.08 * 0.8), ("self", 0.06 * 0.8), ("position", 0.05)):
+    for name in ("length", "self", "position", "format", "authority"):
+        size = faults.get("name" if name == "self" else name, 0.0)
+        size *= 1.0 if name == "position" else 0.8
         interval = found.probes[name].interval
         assert interval is not None
         assert interval[0] <= size <= interval[1], name
         assert interval[1] - interval[0] < 0.12
-    for name in ("format", "authority"):
-        interval = found.probes[name].interval
-        assert interval is not None
-        assert interval[0] <= 0 <= interval[1], name
+        if abs(size) > 0.09:
+            assert interval[0] > 0, name
     assert found.flip_chance is not None
     assert found.flip_chance.interval is not None
     assert found.flip_chance.interval[0] <= 0.1 <= found.flip_chance.interval[1]
