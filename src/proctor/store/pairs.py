@@ -409,15 +409,13 @@ class PairedListing:
         """Return which pairs contain some words, as far as texts were searched by now."""
         import numpy as np
 
-        from proctor.store.parts.searching import SECONDS
-
         first, second = runs
         sides = [first, second] if first.suite_key == second.suite_key else [first]
         matches = np.zeros(len(pairs), dtype=bool)
-        for run in sides:
-            search = self._search.in_parts(run.id, words, seconds=SECONDS)
+        searches = self._search.in_parts([run.id for run in sides], words)
+        for run, search in zip(sides, searches, strict=True):
             if search is not None:
-                mask = search.mask(max(len(pairs), search.run.end))
+                mask = search.mask(len(pairs))
             else:
                 places = self._search.places(run.id, words, (-1, len(pairs)))
                 mask = np.zeros(len(pairs), dtype=bool)

@@ -64,6 +64,10 @@ FEW = 4
 """How many requests read at once; each store has its own cache."""
 
 
+SEARCH_SECONDS = 0.015
+"""How long one request goes on with searches in files, in all runs that it shows."""
+
+
 class StorePool:
     """Stores of one address, each opened when it is first needed."""
 
@@ -104,8 +108,8 @@ class StorePool:
 
 @contextmanager
 def opened(request: Request) -> Iterator[Store]:
-    """Lend a store to a request."""
-    with store_pool_of(request).lend() as store:
+    """Lend a store to a request, all of whose searches share the time of one step."""
+    with store_pool_of(request).lend() as store, store.search.limited(SEARCH_SECONDS):
         yield store
 
 
