@@ -263,6 +263,8 @@ def paired_case(row: Any) -> StoredPair:
 
 WINDOW = 50_000
 """How many positions are scanned at once."""
+MOST_AT_ONCE = 1_000
+"""Up to how many matches of a search in each run are found at once."""
 SECONDS = 0.2
 """Time limit of a page, which then returns what it has, with a cursor to continue."""
 
@@ -302,7 +304,18 @@ class PairedListing:
         query = joined(first, second, columns)
         if request.where.strip():
             query = query.where(_condition(request.where, first.id, self._listing.tags(first.id)))
-        return _Walk(query, first, second, request, last)
+        few = self._few_places(first, second, request.search) if request.search else None
+        return _Walk(query, first, second, request, last, few)
+
+    def _few_places(self, first: Run, second: Run, words: str) -> Sequence[int] | None:
+        """Return the positions of the cases that contain some words, where they are few."""
+        places: set[int] = set()
+        for run in _searched_runs(first, second):
+            found = self._search.few_places(run.id, words, MOST_AT_ONCE)
+            if found is None:
+                return None
+            places.update(found)
+        return sorted(places)
 
     def around(
         self, first: Run, second: Run, request: PairQuery, position: int, *, moved_only: bool
@@ -335,13 +348,13 @@ class PairedListing:
         until = time.monotonic() + SECONDS
         order = ONE.c.position.desc() if backward else ONE.c.position
         while (position > 0) if backward else (position < walk.last):
-            low = position - 1 - WINDOW if backward else position
-            window = self._window(walk, low, low + WINDOW)
+            low = position - 1 - walk.window if backward else position
+            window = self._window(walk, low, low + walk.window)
             part = walk.query.where(*self._part(walk, same), *window)
             row = self._database.fetch_first(part.order_by(order).limit(1))
             if row is not None:
                 return str(row.case_id)
-            position = low + 1 if backward else low + WINDOW
+            position = low + 1 if backward else low + walk.window
             if time.monotonic() > until:
                 break
         return None
@@ -409,8 +422,7 @@ class PairedListing:
         """Return which pairs contain some words, as far as texts were searched by now."""
         import numpy as np
 
-        first, second = runs
-        sides = [first, second] if first.suite_key == second.suite_key else [first]
+        sides = _searched_runs(*runs)
         matches = np.zeros(len(pairs), dtype=bool)
         searches = self._search.in_parts([run.id for run in sides], words)
         for run, search in zip(sides, searches, strict=True):
@@ -437,7 +449,7 @@ class PairedListing:
         position, same = after
         until = time.monotonic() + SECONDS
         while True:
-            end = position + WINDOW
+            end = position + walk.window
             part = walk.query.where(*self._part(walk, same), *self._window(walk, position, end))
             rows = self._database.fetch_all(part.order_by(ONE.c.position).limit(limit - len(pairs)))
             pairs += [paired_case(row) for row in rows]
@@ -448,7 +460,7 @@ class PairedListing:
                 if same or walk.request.change is not None:
                     return pairs, None
                 position, same = -1, True
-            if time.monotonic() > until and walk.last >= WINDOW:
+            if time.monotonic() > until and walk.last >= walk.window:
                 return pairs, PairCursor(position, same)
 
     def _part(self, walk: "_Walk", same: bool) -> list[ColumnElement[bool]]:
@@ -458,13 +470,13 @@ class PairedListing:
         return [changed(None), ~moved if same else moved]
 
     def _window(self, walk: "_Walk", after: int, end: int) -> list[ColumnElement[bool]]:
+        if walk.places is not None:
+            return [ONE.c.position.in_([place for place in walk.places if after < place <= end])]
         conditions: list[ColumnElement[bool]] = [ONE.c.position > after, ONE.c.position <= end]
         words = walk.request.search
         if not words:
             return conditions
-        runs = [walk.first]
-        if walk.first.suite_key == walk.second.suite_key:
-            runs.append(walk.second)
+        runs = _searched_runs(walk.first, walk.second)
         tests = [self._words_in(run.id, words, (after, end)) for run in runs]
         return [*conditions, or_(*tests)]
 
@@ -485,6 +497,18 @@ class _Walk:
     second: Run
     request: PairQuery
     last: int
+    places: Sequence[int] | None
+    """The cases that contain the words, where they are few."""
+
+    @property
+    def window(self) -> int:
+        """Return how many positions are scanned at once."""
+        return WINDOW if self.places is None else max(self.last, 0) + 1
+
+
+def _searched_runs(first: Run, second: Run) -> Sequence[Run]:
+    """Return the runs in whose texts pairs are searched: cases of two suites are the first's."""
+    return (first, second) if first.suite_key == second.suite_key else (first,)
 
 
 def _condition(text: str, run_id: str, tags: list[str]) -> ColumnElement[bool]:

@@ -278,6 +278,18 @@ class Search:
         folded = _folded(words)
         return [place for place, text in self.iter_texts(run_id) if folded in text]
 
+    def few_places(self, run_id: str, words: str, most: int) -> Sequence[int] | None:
+        """Return the positions of all texts that contain some words; None where they are many.
+
+        None also means that texts cannot be searched.
+        """
+        condition = self.condition(run_id, words)
+        if condition is None or not isinstance(condition, ColumnElement):
+            return condition
+        query = self._numbers(run_id, words, (-1, _PLACES - 1))
+        places = [place for (place,) in self._database.fetch_all(query.limit(most + 1))]
+        return places if len(places) <= most else None
+
     def places(
         self, run_id: str, words: str, window: tuple[int, int]
     ) -> Select[Any] | Sequence[int] | None:
@@ -285,6 +297,10 @@ class Search:
         condition = self.condition(run_id, words)
         if condition is None or not isinstance(condition, ColumnElement):
             return condition
+        return self._numbers(run_id, words, window)
+
+    def _numbers(self, run_id: str, words: str, window: tuple[int, int]) -> Select[Any]:
+        """Return the query for the positions in a range of an indexed run."""
         first = self.first_number(run_id)
         inside = texts.c.rowid.between(first + window[0] + 1, first + window[1])
         return select(texts.c.rowid - first).where(inside, self._holds(words))
