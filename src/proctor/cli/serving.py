@@ -1,5 +1,6 @@
 """The web server: its options, and serving."""
 
+import gc
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -82,6 +83,9 @@ def serve(store: str | None, where: Serving) -> None:
             )
         query = f"?token={token}" if token else ""
         click.echo(f"http://{shown}:{port}/{query}")
+        # Looking through modules and models for cycles makes one page in some wait 100 ms.
+        gc.collect()
+        gc.freeze()
         uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 
