@@ -9,7 +9,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run
 from proctor.core.suite import Case, Message, Spec, Suite
-from proctor.store import pairs, searching
+from proctor.store import pairs, searched_places, searching
 from proctor.store.queries import Cursor, ListingQuery, PairCursor, PairQuery
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
@@ -226,7 +226,7 @@ def test_pairs_are_listed_those_that_changed_first(
 
     assert listed() == listed(1) == [0, 3, 6, 1, 2, 4, 5, 7]
     for most, window in ((1000, 50_000), (1, 50_000), (1, 3), (0, 1)):
-        monkeypatch.setattr(pairs, "MOST_AT_ONCE", most)
+        monkeypatch.setattr(searched_places, "MOST_AT_ONCE", most)
         monkeypatch.setattr(pairs, "WINDOW", window)
         for limit in (50, 1):
             assert listed(limit, search="fox") == [0, 1, 7], (most, window)

@@ -63,7 +63,7 @@ def serve(store: str | None, where: Serving) -> None:
 
     from proctor.errors import UsageError
     from proctor.io.loopback import LOOPBACK
-    from proctor.io.process_memory import return_freed_memory
+    from proctor.io.process_memory import return_freed_memory, without_pandas
     from proctor.web.app import make_app
     from proctor.web.connections import server_config
 
@@ -86,7 +86,8 @@ def serve(store: str | None, where: Serving) -> None:
         # Looking through modules and models for cycles makes one page in some wait 100 ms.
         gc.collect()
         gc.freeze()
-        uvicorn.Server(server_config(app)).run(sockets=[listener])
+        with without_pandas():
+            uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 
 def listening(host: str, port: int) -> Any:

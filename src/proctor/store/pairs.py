@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, or_, select
 
@@ -12,7 +13,7 @@ from proctor.core.suite import Case
 from proctor.io.concurrency import batched
 from proctor.store.conditions import Condition
 from proctor.store.database import Database
-from proctor.store.listing import Listing, SqlTerms, contains
+from proctor.store.listing import Listing, SqlTerms
 from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.results import RESULT_COLUMNS, row_of
 from proctor.store.rows import (
@@ -26,7 +27,7 @@ from proctor.store.rows import (
 )
 from proctor.store.runs import Homes
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
-from proctor.store.searching import Search
+from proctor.store.searched_places import SearchedPlaces
 from proctor.store.suites import Suites, read_case
 
 if TYPE_CHECKING:
@@ -52,21 +53,38 @@ class Pairs:
         self._database = database
         self._homes = homes
         self._suites = suites
+        self._in_use: WeakValueDictionary[object, PairColumns] = WeakValueDictionary()
+        """The pairs of files that somebody holds, so that who reads them, too, has no copies."""
 
     def columns(self, first: Run, second: Run) -> "PairColumns | None":
         """Return the pairs of two runs as columns; None if both are rows of the database."""
-        homes = [self._homes.run(run.id) for run in (first, second)]
         by_id = first.suite_key != second.suite_key
         # The rows of two suites are joined by the ids of the second's cases, unless it has none.
-        if not any(homes) and not (by_id and self._homes.suite(second.suite_key)):
-            return None
+        if self.are_columns((first, second)) or (by_id and self._homes.suite(second.suite_key)):
+            return self.as_columns(first, second)
+        return None
+
+    def are_columns(self, runs: Sequence[Run]) -> bool:
+        """Tell whether some of the runs are files."""
+        return any(self._homes.run(run.id) for run in runs)
+
+    def as_columns(self, first: Run, second: Run) -> "PairColumns":
+        """Return the pairs of two runs as columns; those of rows are loaded."""
+        homes = [self._homes.run(run.id) for run in (first, second)]
         from proctor.store.parts.pairs import LoadedResults, PairColumns
 
         one, two = (
             LoadedResults(self._rows(run.id)) if home is None else home.columns
             for home, run in zip(homes, (first, second), strict=True)
         )
-        return PairColumns.of(one, two, same_suite=first.suite_key == second.suite_key)
+        same_suite = first.suite_key == second.suite_key
+        if not all(homes):
+            return PairColumns.of(one, two, same_suite=same_suite)
+        key = one.key, two.key, same_suite
+        pairs = self._in_use.get(key)
+        if pairs is None:
+            pairs = self._in_use[key] = PairColumns.of(one, two, same_suite=same_suite)
+        return pairs
 
     def _rows(self, run_id: str) -> Iterator[ResultRow]:
         table = run_results.c
@@ -263,8 +281,6 @@ def paired_case(row: Any) -> StoredPair:
 
 WINDOW = 50_000
 """How many positions are scanned at once."""
-MOST_AT_ONCE = 1_000
-"""Up to how many matches of a search in each run are found at once."""
 SECONDS = 0.2
 """Time limit of a page, which then returns what it has, with a cursor to continue."""
 
@@ -272,9 +288,11 @@ SECONDS = 0.2
 class PairedListing:
     """Cases of two runs, a page at a time."""
 
-    def __init__(self, database: Database, search: Search, listing: Listing, pairs: Pairs) -> None:
+    def __init__(
+        self, database: Database, searched: SearchedPlaces, listing: Listing, pairs: Pairs
+    ) -> None:
         self._database = database
-        self._search = search
+        self._searched = searched
         self._listing = listing
         self._pairs = pairs
 
@@ -304,18 +322,8 @@ class PairedListing:
         query = joined(first, second, columns)
         if request.where.strip():
             query = query.where(_condition(request.where, first.id, self._listing.tags(first.id)))
-        few = self._few_places(first, second, request.search) if request.search else None
+        few = self._searched.few((first, second), request.search) if request.search else None
         return _Walk(query, first, second, request, last, few)
-
-    def _few_places(self, first: Run, second: Run, words: str) -> Sequence[int] | None:
-        """Return the positions of the cases that contain some words, where they are few."""
-        places: set[int] = set()
-        for run in _searched_runs(first, second):
-            found = self._search.few_places(run.id, words, MOST_AT_ONCE)
-            if found is None:
-                return None
-            places.update(found)
-        return sorted(places)
 
     def around(
         self, first: Run, second: Run, request: PairQuery, position: int, *, moved_only: bool
@@ -391,7 +399,7 @@ class PairedListing:
             terms = pairs.terms(fold_case=self._database.is_sqlite)
             chosen &= Condition(request.where, terms, self._listing.tags(runs[0].id)).truth()
         if request.search:
-            chosen &= self._matches(pairs, runs, request.search)
+            chosen &= self._searched.mask(runs, request.search, len(pairs))
         if request.change is None:
             return chosen, pairs.changed("better") | pairs.changed("worse")
         return chosen, np.zeros(len(pairs), dtype=bool)
@@ -417,30 +425,6 @@ class PairedListing:
             same = request.change is None and not moved[shown[-1]]
             following = PairCursor(shown[-1], bool(same))
         return pairs.pairs_at(shown), following
-
-    def _matches(self, pairs: "PairColumns", runs: tuple[Run, Run], words: str) -> Any:
-        """Return which pairs contain some words, as far as texts were searched by now."""
-        import numpy as np
-
-        sides = _searched_runs(*runs)
-        matches = np.zeros(len(pairs), dtype=bool)
-        searches = self._search.in_parts([run.id for run in sides], words)
-        for run, search in zip(sides, searches, strict=True):
-            if search is not None:
-                mask = search.mask(len(pairs))
-            else:
-                places = self._search.places(run.id, words, (-1, len(pairs)))
-                mask = np.zeros(len(pairs), dtype=bool)
-                mask[[place for place in self._positions(places) if place < len(pairs)]] = True
-            matches |= mask[: len(pairs)]
-        return matches
-
-    def _positions(self, places: Select[Any] | Sequence[int] | None) -> Sequence[int]:
-        if places is None:
-            return ()
-        if isinstance(places, Select):
-            return [row[0] for row in self._database.fetch_all(places)]
-        return places
 
     def _walked(
         self, walk: "_Walk", limit: int, after: PairCursor
@@ -476,16 +460,8 @@ class PairedListing:
         words = walk.request.search
         if not words:
             return conditions
-        runs = _searched_runs(walk.first, walk.second)
-        tests = [self._words_in(run.id, words, (after, end)) for run in runs]
-        return [*conditions, or_(*tests)]
-
-    def _words_in(self, run_id: str, words: str, window: tuple[int, int]) -> ColumnElement[bool]:
-        """Return the condition that a case contains some words, in texts or in id and tags."""
-        places = self._search.places(run_id, words, window)
-        if places is not None:
-            return ONE.c.position.in_(places)
-        return or_(*(contains(self._database, words, text) for text in (ONE.c.case_id, ONE.c.tags)))
+        runs = (walk.first, walk.second)
+        return [*conditions, self._searched.within(runs, words, (after, end), ONE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,11 +480,6 @@ class _Walk:
     def window(self) -> int:
         """Return how many positions are scanned at once."""
         return WINDOW if self.places is None else max(self.last, 0) + 1
-
-
-def _searched_runs(first: Run, second: Run) -> Sequence[Run]:
-    """Return the runs in whose texts pairs are searched: cases of two suites are the first's."""
-    return (first, second) if first.suite_key == second.suite_key else (first,)
 
 
 def _condition(text: str, run_id: str, tags: list[str]) -> ColumnElement[bool]:

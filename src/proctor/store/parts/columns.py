@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.core.case_value import ValueStatus
 from proctor.errors import PartDamaged
+from proctor.io.process_memory import trim_memory
 from proctor.store.parts import layout
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import RESULTS
@@ -241,7 +242,7 @@ class ResultColumns:
             chunks = self._chunks(missing)
             # What has the same numbers as the values comes after them.
             for name in sorted(missing, key=("value", *missing).index):
-                COLUMNS.get((self.key, name), partial(self._whole, name, chunks[name]))
+                COLUMNS.get((self.key, name), partial(self._whole, name, chunks.pop(name)))
 
     def _load(self, name: str) -> Any:
         return self._whole(name, self._chunks([name])[name])
@@ -489,6 +490,7 @@ class ColumnCache:
                 self._columns.move_to_end(key)
                 return self._columns[key][0]
         column = load()
+        trim_memory()
         size = _size(column)
         with self._lock:
             if key not in self._columns and size <= self._most:

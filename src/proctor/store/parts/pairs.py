@@ -117,7 +117,9 @@ class PairColumns:
         import numpy as np
 
         aligned = len(self.second) >= len(self)
-        return aligned and bool(np.array_equal(self.places, np.arange(len(self))))
+        return aligned and bool(
+            np.array_equal(self.places, np.arange(len(self), dtype=np.int32))
+        )
 
     @cached_property
     def shares(self) -> "tuple[Array, Array]":
@@ -218,7 +220,7 @@ _NUMBERS = ("full", "weight", "value", "low", "high")
 def _same_places(first: ResultColumns, second: ResultColumns) -> "Array":
     import numpy as np
 
-    places = np.arange(len(first))
+    places = np.arange(len(first), dtype=np.int32)
     places[len(second) :] = -1
     return places
 
@@ -245,7 +247,7 @@ def _parts(value: "Array", full: "Array") -> "Array":
 
     with np.errstate(all="ignore"):
         parts = np.where(full == 0, 0.0, value / full)
-    return np.nan_to_num(parts, nan=0.0)
+    return np.nan_to_num(parts, copy=False, nan=0.0)
 
 
 def _number_or_none(value: Any) -> float | None:
