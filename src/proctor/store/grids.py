@@ -10,6 +10,7 @@ from proctor.core.run import Run
 from proctor.store.database import Database
 from proctor.store.pairs import NEAR, SECONDS, WINDOW, Pairs
 from proctor.store.queries import GridCounts, GridQuery, Outcome
+from proctor.store.results import Results
 from proctor.store.schema import run_results, suite_cases
 from proctor.store.searched_places import SearchedPlaces
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 class GridListing:
     """Cases of a first run, with what it and others made of them."""
 
-    def __init__(self, database: Database, searched: SearchedPlaces, pairs: Pairs) -> None:
+    def __init__(
+        self, database: Database, searched: SearchedPlaces, pairs: Pairs, results: Results
+    ) -> None:
         self._database = database
+        self._results = results
         self._searched = searched
         self._pairs = pairs
 
@@ -34,6 +38,10 @@ class GridListing:
 
         A page may be short, even empty, before the end, because scanning takes time.
         """
+        if request.outcome is None and not request.search:
+            rows = list(self._results.iter_rows(runs[0].id, after=after, limit=limit + 1))
+            following = rows[limit - 1].position if len(rows) > limit else None
+            return [row.case_id for row in rows[:limit]], following
         if self._are_columns(runs):
             return self._page_of_columns(runs, request, limit, after)
         return self._walked(runs, request, limit, after)

@@ -151,7 +151,7 @@ class Store:
         """The cases of several runs, filtered by what the runs made of them."""
         from proctor.store.grids import GridListing
 
-        return GridListing(self.database, self.searched_places, self.pairs)
+        return GridListing(self.database, self.searched_places, self.pairs, self.results)
 
     @cached_property
     def criterion_points(self) -> "CriterionPoints":
