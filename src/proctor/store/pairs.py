@@ -223,8 +223,8 @@ def _largest(pairs: "PairColumns", change: Change, limit: int) -> list[StoredPai
 
     places = pairs.changed(change).nonzero()[0]
     if change in ("better", "worse"):
-        points = pairs.first.weight * pairs.first.full * np.abs(pairs.difference())
-        moved = points[places]
+        one, two = (share[places] for share in pairs.shares)
+        moved = pairs.first.weight[places] * pairs.first.full[places] * np.abs(two - one)
         if len(places) > limit:
             edge = np.partition(moved, len(moved) - limit)[len(moved) - limit]
             places, moved = places[moved >= edge], moved[moved >= edge]

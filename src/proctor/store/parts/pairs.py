@@ -245,6 +245,8 @@ def _places_by_id(first: ResultColumns, second: ResultColumns) -> "Array":
 def _parts(value: "Array", full: "Array") -> "Array":
     import numpy as np
 
+    if len(full) and not full.strides[0] and full[0] == 1.0 and not np.isnan(value).any():
+        return value  # Marks out of one, all of which are there, are such parts.
     with np.errstate(all="ignore"):
         parts = np.where(full == 0, 0.0, value / full)
     return np.nan_to_num(parts, copy=False, nan=0.0)

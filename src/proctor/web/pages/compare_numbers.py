@@ -173,12 +173,7 @@ def answer_times(request: Request, store: Store, run: Run) -> AnswerTimes:
 
     def compute() -> AnswerTimes:
         places = store.criterion_points.sample_places(run.id, SAMPLED)[:SAMPLED]
-        times = [
-            attempt.seconds
-            for linked in (store.attempts.cases_at(run.id, places) if places else ())
-            for attempt, _ in linked.attempts
-            if attempt.seconds is not None
-        ]
+        times = store.attempts.seconds_at(run.id, places) if places else []
         sampled = store.results.count(run.id) > len(places)
         if not times:
             return AnswerTimes(None, None, sampled)
