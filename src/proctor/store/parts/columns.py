@@ -318,7 +318,7 @@ class IdColumn:
         by_text = {self._as_stored(case_id): case_id for case_id in dict.fromkeys(case_ids)}
         by_text.pop(None, None)
         texts = list(by_text)
-        matched = pc.index_in(self.array, value_set=pa.array(texts, pa.large_string()))
+        matched = pc.index_in(self.array, value_set=pa.array(texts, self.array.type))
         places = np.flatnonzero(matched.is_valid().to_numpy(zero_copy_only=False))
         codes = matched.drop_null().to_pylist()
         positions: dict[str, int] = {}
@@ -369,10 +369,10 @@ def loaded_ids(texts: Sequence[str]) -> IdColumn:
     import pyarrow as pa
 
     try:
-        return _LoadedIds(_Ids(pa.array(texts, pa.large_string()), escaped=False))
+        return _LoadedIds(_Ids(_small(pa.array(texts, pa.large_string())), escaped=False))
     except UnicodeEncodeError:
         escaped = [escape(text) for text in texts]
-        return _LoadedIds(_Ids(pa.array(escaped, pa.large_string()), escaped=True))
+        return _LoadedIds(_Ids(_small(pa.array(escaped, pa.large_string())), escaped=True))
 
 
 def _read_columns(
@@ -455,7 +455,14 @@ def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
         else chunk
         for chunk, escaped in chunks
     ]
-    return _Ids(pa.concat_arrays(arrays) if arrays else pa.array([], kind), is_escaped)
+    return _Ids(_small(pa.concat_arrays(arrays) if arrays else pa.array([], kind)), is_escaped)
+
+
+def _small(ids: Any) -> Any:
+    """Return ids with places of four bytes each, as long as these reach to their end."""
+    import pyarrow as pa
+
+    return ids.cast(pa.string()) if ids.nbytes < 2**31 else ids
 
 
 def _as_codes(column: Any, escaped: bool) -> Codes:

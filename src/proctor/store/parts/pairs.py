@@ -237,7 +237,10 @@ def _places_by_id(first: ResultColumns, second: ResultColumns) -> "Array":
             place_by_id.setdefault(case_id, place)
         ids = first.ids_at(range(len(first)))
         return np.array([place_by_id.get(case_id, -1) for case_id in ids], dtype=np.int64)
-    indices = pc.index_in(first.ids.array, value_set=second.ids.array)
+    sides = [first.ids.array, second.ids.array]
+    if sides[0].type != sides[1].type:
+        sides = [side.cast(pa.large_string()) for side in sides]
+    indices = pc.index_in(sides[0], value_set=sides[1])
     places: Array = pc.fill_null(indices, pa.scalar(-1, pa.int32())).to_numpy(zero_copy_only=False)
     return places
 
