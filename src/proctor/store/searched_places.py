@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, Select, or_
 from proctor.core.run import Run
 from proctor.store.database import Database
 from proctor.store.listing import contains
-from proctor.store.schema import run_results
 from proctor.store.searching import Search
 
 MOST_AT_ONCE = 1_000
@@ -70,7 +69,9 @@ class SearchedPlaces:
         position: ColumnElement[int] = first.c.position
         if places is not None:
             return position.in_(places)
-        return or_(*(contains(self._database, words, text) for text in (first.c.case_id, first.c.tags)))
+        return or_(
+            *(contains(self._database, words, text) for text in (first.c.case_id, first.c.tags))
+        )
 
     def _positions(self, places: Select[Any] | Sequence[int] | None) -> Sequence[int]:
         if places is None:

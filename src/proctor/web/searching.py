@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from proctor.store.parts.searching import TextSearch
 
 
-def searched(
-    request: Request, store: Store, runs: Sequence[Run], words: str
-) -> Searched | None:
+def searched(request: Request, store: Store, runs: Sequence[Run], words: str) -> Searched | None:
     """Go on with a search in some runs, and say how far it got in the one that is behind most.
 
     ``why`` says why only ids and tags are searched: texts are still ``filling`` the index, the

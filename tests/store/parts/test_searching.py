@@ -1,7 +1,7 @@
 """Search in the texts of runs in parts: some of them with each request."""
 
 import random
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -60,7 +60,7 @@ def test_a_search_goes_on_where_the_last_request_ended(store: Store) -> None:
     done = [scanned for scanned, _ in states]
     assert done == sorted(set(done)), "each request gets further"
     assert len(done) > SIZE // searching.WINDOW
-    for (scanned, found), (_, later) in zip(states, states[1:], strict=False):
+    for (scanned, found), (_, later) in pairwise(states):
         assert set(found) <= set(later)
         assert [place for place in later if place < scanned] == [
             place for place in found if place < scanned

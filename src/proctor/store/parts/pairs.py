@@ -117,9 +117,7 @@ class PairColumns:
         import numpy as np
 
         aligned = len(self.second) >= len(self)
-        return aligned and bool(
-            np.array_equal(self.places, np.arange(len(self), dtype=np.int32))
-        )
+        return aligned and bool(np.array_equal(self.places, np.arange(len(self), dtype=np.int32)))
 
     @cached_property
     def shares(self) -> "tuple[Array, Array]":
