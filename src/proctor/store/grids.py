@@ -57,7 +57,7 @@ class GridListing:
             )
         tables = _tables(runs)
         counted = (func.sum(case((_outcome(tables, name), 1), else_=0)) for name in OUTCOMES)
-        query: Select[Any] = select(func.count(), *counted)
+        query: Any = select(func.count(), *counted)
         row = self._database.fetch_first(_joined(runs, tables, query))
         assert row is not None
         return GridCounts(*(int(number or 0) for number in row))
