@@ -87,7 +87,7 @@ class SearchHit(NamedTuple):
 
 
 class SearchTime:
-    """How long searches in parts may go on: in one request, or without a limit."""
+    """How long searches in parts may work: in one request, or without a limit."""
 
     def __init__(self, seconds: float = inf) -> None:
         self._left = seconds

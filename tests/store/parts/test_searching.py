@@ -1,8 +1,9 @@
 """Search in the texts of runs in parts: some of them with each request."""
 
 import random
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Any
 
 import pytest
 
@@ -16,16 +17,17 @@ from proctor.store.store import Store
 
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search a few cases with each step, and take a second for each by the clock."""
-    seconds = count()
+    """Search a few cases with each step, and work a second for each by the clock."""
+    worked = count()
     monkeypatch.setattr(searching, "WINDOW", 5)
     monkeypatch.setattr(searching, "ID_WINDOW", 12)
-    monkeypatch.setattr(searching, "time", _Clock(lambda: float(next(seconds))))
+    monkeypatch.setattr(searching, "time", _Clock(lambda: 0.0, lambda: float(next(worked))))
 
 
+@dataclass(frozen=True)
 class _Clock:
-    def __init__(self, monotonic: Any) -> None:
-        self.monotonic = monotonic
+    monotonic: Callable[[], float]
+    thread_time: Callable[[], float]
 
 
 def begun(store: Store, words: str, *run_ids: str) -> list[TextSearch]:
@@ -89,6 +91,19 @@ def test_one_request_searches_no_longer_in_two_runs_than_in_one(store: Store) ->
     assert done == [*range(4, whole, 4), whole]
     # Ids of both runs, their answers, and the questions that they share.
     assert len({id(scan) for search in searches for _, scan in search.scans}) == 5
+
+
+@pytest.mark.parametrize(("waited", "made"), [(0.0, 2), (3.0, 2), (8.0, 1)])
+def test_a_step_may_wait_longer_than_it_works(
+    store: Store, monkeypatch: pytest.MonkeyPatch, waited: float, made: int
+) -> None:
+    worked, clock = count(), count()
+    now = _Clock(lambda: waited * next(clock), lambda: float(next(worked)))
+    monkeypatch.setattr(searching, "time", now)
+    put_run(store)
+    move_to_parts(store, "r1", cases=8)
+    with store.search.limited(2.0):
+        assert steps(begun(store, "answer", "r1")) == made
 
 
 def test_a_search_without_a_limit_is_whole(store: Store) -> None:

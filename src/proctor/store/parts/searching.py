@@ -30,6 +30,8 @@ WINDOW = 2_000
 """How many attempts are read at once, which is a row group of most parts."""
 ID_WINDOW = 20_000
 """How many ids and tags, which are in memory, are searched at once."""
+PATIENCE = 4
+"""How many times longer than it works a step may take, for files or other processes, uncounted."""
 MOST_SCANS = 48
 """Maximum number of scans that are remembered: of two runs and their suite, a dozen searches."""
 _WRITTEN_OTHERWISE = compiled(r'["\\\x00-\x1f]+')
@@ -133,9 +135,10 @@ def go_on(searches: Sequence[TextSearch], limit: "SearchTime") -> None:
         if not behind:
             return
         *_, texts, scan, words = min(behind, key=lambda one: one[:3])
-        start = time.monotonic()
+        start, worked = time.monotonic(), time.thread_time()
         scan.step(texts, words)
-        limit.spend(time.monotonic() - start)
+        waited = time.monotonic() - start
+        limit.spend(max(time.thread_time() - worked, waited / PATIENCE))
 
 
 def _is_whole(texts: Texts, scan: Scan) -> bool:
