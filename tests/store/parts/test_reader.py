@@ -208,3 +208,8 @@ def test_single_cases_are_kept_for_the_next_page(
     store.attempts.cases_at(run.id, [15])
     store.attempts.cases_at(run.id, [2, 20])
     assert len(read) > begun + 2, "what was not used longest went"
+    monkeypatch.setattr(reader, "LONGEST_KEPT", 5)
+    store.attempts.cases_at(run.id, [0, 13, 22])
+    begun = len(read)
+    store.attempts.cases_at(run.id, [0, 13, 22])
+    assert len(read) >= begun + 6, "what is long is not kept"

@@ -23,8 +23,10 @@ MOST_OPEN = 16
 """Maximum number of open files."""
 MOST_GROUPS = 6
 """Maximum number of row groups in memory."""
-MOST_KEPT = 500
-"""Maximum number of cases in memory, and of those with their attempts."""
+MOST_KEPT = 1_500
+"""Maximum number of single cases in memory, and of their attempts."""
+LONGEST_KEPT = 20_000
+"""Up to how many characters a case is kept, or what was answered to it."""
 _CASE_COLUMNS = ("position", "id", "source", "document")
 _ATTEMPT_COLUMNS = (
     *("position", "number", "status", "output", "attempt", "attempt_key"),
@@ -116,7 +118,8 @@ class PartReader:
             rows = self._kept_cases.those(part.place, own)
             if missing := [place for place in own if place not in rows]:
                 read = {row.position: row for row in self._cases(part, Positions.of(missing))}
-                self._kept_cases.keep(part.place, read)
+                short = {at: row for at, row in read.items() if len(row.document) <= LONGEST_KEPT}
+                self._kept_cases.keep(part.place, short)
                 rows |= read
             yield from (rows[place] for place in own if place in rows)
 
@@ -133,8 +136,10 @@ class PartReader:
             by_place = self._kept_attempts.those(part.place, own)
             if missing := [place for place in own if place not in by_place]:
                 read = self._attempts(part, Positions.of(missing))
-                found = {place: attempts for place, attempts in read.items() if attempts}
-                self._kept_attempts.keep(part.place, found)
+                short = {
+                    at: found for at, found in read.items() if 0 < _length(found) <= LONGEST_KEPT
+                }
+                self._kept_attempts.keep(part.place, short)
                 by_place |= read
             # Whoever gets scores may add to them.
             by_position |= {place: [one.copy() for one in by_place[place]] for place in own}
@@ -265,7 +270,7 @@ class PartReader:
         """Return a row group, which is kept for the next positions."""
         table = self._groups.get(key)
         if table is None or not set(columns) <= set(table.column_names):
-            table = file.read_row_group(key[2], columns=list(columns))
+            table = file.read_row_group(key[2], columns=list(columns), use_threads=False)
             while len(self._groups) >= MOST_GROUPS:
                 self._groups.popitem(last=False)
             self._groups[key] = table
@@ -331,6 +336,12 @@ class SuiteInParts:
             return layout.key_of_case(row.document)
         except BROKEN:
             return ""
+
+
+def _length(attempts: Sequence[StoredAttempt]) -> int:
+    """Return about how many characters attempts have; none where there are none."""
+    texts = (len(one.output or "") + len(one.rest or "") for one in attempts)
+    return sum(texts) + len(attempts)
 
 
 def _touched(parts: Sequence[Part], positions: Positions) -> Iterator[Part]:
