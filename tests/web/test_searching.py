@@ -98,6 +98,16 @@ def test_the_texts_of_two_suites_are_searched_in_the_first_run(
     assert found["search"]["cases"] == CASES
 
 
+def test_a_page_that_goes_on_may_search_longer_than_one_that_somebody_waits_for(
+    client: TestClient, short_steps: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_pool, "GOING_ON_SECONDS", 60.0)
+    asked = {"q": "fox"}
+    assert not client.get("/runs/a.json", params=asked).json()["search"]["whole"]
+    going_on = {store_pool.GOING_ON: "1"}
+    assert client.get("/runs/a.json", params=asked, headers=going_on).json()["search"]["whole"]
+
+
 @pytest.mark.browser
 def test_a_page_goes_on_with_its_search_by_itself(page: Any, short_steps: None) -> None:
     from playwright.sync_api import expect

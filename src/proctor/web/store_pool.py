@@ -71,6 +71,9 @@ TIDY_SECONDS = 1.0
 """How often memory is given back, which takes a few milliseconds."""
 SEARCH_SECONDS = 0.015
 """How long one request goes on with searches in files, in all runs that it shows."""
+GOING_ON = "proctor-going-on"
+"""The header of a request for which nobody waits: a page that goes on with its search."""
+GOING_ON_SECONDS = 0.12
 
 
 class StorePool:
@@ -123,7 +126,8 @@ class StorePool:
 @contextmanager
 def opened(request: Request) -> Iterator[Store]:
     """Lend a store to a request, all of whose searches share the time of one step."""
-    with store_pool_of(request).lend() as store, store.search.limited(SEARCH_SECONDS):
+    seconds = GOING_ON_SECONDS if GOING_ON in request.headers else SEARCH_SECONDS
+    with store_pool_of(request).lend() as store, store.search.limited(seconds):
         yield store
 
 

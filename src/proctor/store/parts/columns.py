@@ -3,6 +3,7 @@
 Each column is read when it is first wanted, and kept while there is room.
 """
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -318,6 +319,9 @@ class IdColumn:
         by_text = {self._as_stored(case_id): case_id for case_id in dict.fromkeys(case_ids)}
         by_text.pop(None, None)
         texts = list(by_text)
+        if self._loaded().ascending:
+            found = ((by_text[text], _place_of(text, self.array)) for text in texts)
+            return {case_id: place for case_id, place in found if place is not None}
         matched = pc.index_in(self.array, value_set=pa.array(texts, self.array.type))
         places = np.flatnonzero(matched.is_valid().to_numpy(zero_copy_only=False))
         codes = matched.drop_null().to_pylist()
@@ -437,6 +441,8 @@ class _Ids:
 
     array: Any
     escaped: bool
+    ascending: bool = False
+    """Whether each is greater than the one before."""
 
     @property
     def nbytes(self) -> int:
@@ -446,6 +452,7 @@ class _Ids:
 
 def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     kind = pa.large_string()
     is_escaped = any(escaped for _, escaped in chunks)
@@ -455,7 +462,21 @@ def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
         else chunk
         for chunk, escaped in chunks
     ]
-    return _Ids(_small(pa.concat_arrays(arrays) if arrays else pa.array([], kind)), is_escaped)
+    whole = _small(pa.concat_arrays(arrays) if arrays else pa.array([], kind))
+    return _Ids(
+        whole, is_escaped, bool(pc.all(pc.less(whole[:-1], whole[1:]), min_count=0).as_py())
+    )
+
+
+def _place_of(text: str | None, ids: Any) -> int | None:
+    """Return where a text is among ids that ascend; None where it is not."""
+    place = bisect_left(ids, text, key=_text_of)
+    return place if place < len(ids) and _text_of(ids[place]) == text else None
+
+
+def _text_of(scalar: Any) -> str:
+    text: str = scalar.as_py()
+    return text
 
 
 def _small(ids: Any) -> Any:

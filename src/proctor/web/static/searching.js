@@ -15,7 +15,7 @@ function show(found) {
 async function goOn() {
   let pause = PAUSE;
   try {
-    const answer = document.hidden ? null : await fetch(location.href);
+    const answer = document.hidden ? null : await fetch(location.href, { headers: { "proctor-going-on": "1" } });
     if (answer?.ok) show(new DOMParser().parseFromString(await answer.text(), "text/html"));
     else pause = LATER;
   } catch {
