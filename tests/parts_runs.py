@@ -117,6 +117,7 @@ def everything(store: Store, run: Run) -> dict[str, object]:
         "case": [without_keys(attempts.case(run.id, name)) for name in ids[:3]],
         "cases_at": [without_keys(one) for one in attempts.cases_at(run.id, [7, 2, 99, 11])],
         "attempts": attempts.count(run.id),
+        "seconds": attempts.seconds_at(run.id, [0, 3, 4, 5, 8, 11, 99]),
         "scores": store.scores.count(run.id),
         "rows": list(results.iter_rows(run.id)),
         "some rows": list(results.iter_rows(run.id, after=3, limit=4)),

@@ -9,7 +9,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run
 from proctor.core.suite import Case, Message, Spec, Suite
-from proctor.store import searching
+from proctor.store import pairs, searched_places, searching
 from proctor.store.queries import Cursor, ListingQuery, PairCursor, PairQuery
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
@@ -207,7 +207,9 @@ def test_two_fill_the_same_index(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("indexed", [True, False])
 @pytest.mark.slow
-def test_pairs_are_listed_those_that_changed_first(store: Store, indexed: bool) -> None:
+def test_pairs_are_listed_those_that_changed_first(
+    store: Store, indexed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = put(store, "a", SAID, [0, 1, 0, 1, 0, 1, 0, 1])
     two = put(store, "b", [*SAID[:-1], "a fox at last"], [1, 1, 0, 0, 0, 1, 1, 1])
     if indexed:
@@ -223,8 +225,13 @@ def test_pairs_are_listed_those_that_changed_first(store: Store, indexed: bool) 
         return seen
 
     assert listed() == listed(1) == [0, 3, 6, 1, 2, 4, 5, 7]
-    assert listed(search="fox") == [0, 1, 7]
-    assert listed(search="fox", change="better") == [0]
+    for most, window in ((1000, 50_000), (1, 50_000), (1, 3), (0, 1)):
+        monkeypatch.setattr(searched_places, "MOST_AT_ONCE", most)
+        monkeypatch.setattr(pairs, "WINDOW", window)
+        for limit in (50, 1):
+            assert listed(limit, search="fox") == [0, 1, 7], (most, window)
+            assert listed(limit, search="fox", change="better") == [0]
+            assert listed(limit, search="fox", where="parity == 'odd'") == [1, 7]
     assert listed(where="difference < 0 or parity == 'odd'") == [3, 1, 5, 7]
     assert listed(where="first == 1 and second == 1 and id != 'case-1'") == [5, 7]
     assert store.results.values_of("b", ["case-0", "case-3", "none"]) == {

@@ -32,6 +32,7 @@ PAGES = {
     "items": "{suite}/items",
     "run": "/runs/tour-small-plain",
     "filtered": "/runs/tour-small-plain?status=failed&where=rate<0.5&sort=value",
+    "reference": "/runs/tour-small-plain?column=answer&column=reference",
     "case": "/runs/tour-small-plain/cases/list-alias",
     "unscored": "/runs/tour-small-plain/cases/refund-limit",
     "error": "/runs/tour-large-strict/cases/refund-limit",
@@ -48,6 +49,7 @@ PAGES = {
     "compare case": f"/compare?{PAIR}&case=list-alias",
     "grid": f"/grid?{GRID}",
     "differences": f"/grid?{GRID}&text=differences",
+    "grid, failed by all": f"/grid?{GRID}&kind=failed_all&q=python",
     "battle": f"/battles?{PAIR}",
     "label": "/runs/tour-small-plain/label?criterion=right&author=me",
     "audit": "/runs/tour-small-plain/audit",
@@ -113,6 +115,34 @@ def test_axe_core_finds_nothing_on_refusals(
     with new_page(browser, base_url=address) as page:
         assert page.goto(path).status in (400, 404)
         assert findings(page, axe) == []
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_grid_is_filtered_by_its_chips_and_by_words(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"/grid?{GRID}")
+    rows = page.locator("table.answers > tbody > tr")
+    sync_api.expect(rows).to_have_count(24)
+    for name in ("Differ", "Failed by any", "Failed by all"):
+        chip = page.locator(".outcomes a", has_text=name)
+        count = int(chip.locator("b").inner_text())
+        chip.click()
+        sync_api.expect(chip).to_have_attribute("aria-current", "true")
+        sync_api.expect(rows).to_have_count(count)
+    press(page, "/")
+    page.keyboard.type("regular expression")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("kind=failed_all.*q=regular"))
+    page.locator(".outcomes a").first.click()
+    sync_api.expect(rows).to_have_count(1)
+    page.get_by_role("link", name="Differences").click()
+    page.wait_for_url(re.compile("q=regular.*text=differences"))
+    page.get_by_role("link", name="Clear").click()
+    sync_api.expect(rows).to_have_count(24)
+    took = page.locator(".heads .used" if width < 800 else "thead .used")
+    sync_api.expect(took).to_have_count(4)
+    for told in took.all_inner_texts():
+        assert re.search(r"\$0\.\d+.*[\d,]+ tokens.* m?s an attempt", told.replace("\n", " "))
 
 
 @SCHEMES

@@ -1,5 +1,6 @@
 """The web server: its options, and serving."""
 
+import gc
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def serve(store: str | None, where: Serving) -> None:
 
     from proctor.errors import UsageError
     from proctor.io.loopback import LOOPBACK
-    from proctor.io.process_memory import return_freed_memory
+    from proctor.io.process_memory import return_freed_memory, without_pandas
     from proctor.web.app import make_app
     from proctor.web.connections import server_config
 
@@ -82,7 +83,11 @@ def serve(store: str | None, where: Serving) -> None:
             )
         query = f"?token={token}" if token else ""
         click.echo(f"http://{shown}:{port}/{query}")
-        uvicorn.Server(server_config(app)).run(sockets=[listener])
+        # Looking through modules and models for cycles makes one page in some wait 100 ms.
+        gc.collect()
+        gc.freeze()
+        with without_pandas():
+            uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 
 def listening(host: str, port: int) -> Any:

@@ -290,6 +290,21 @@ class Attempts:
             by_position |= {case.position: case for case in cases}
         return [by_position[position] for position in positions if position in by_position]
 
+    def seconds_at(self, run_id: str, positions: Sequence[int]) -> list[float]:
+        """Return how long the attempts at some cases took, where somebody measured it."""
+        if (home := self._homes.run(run_id)) is not None:
+            from proctor.store.parts.layout import ATTEMPTS
+            from proctor.store.parts.orders import seconds_of
+
+            tables = home.tables(ATTEMPTS, ("position", "attempt"), Positions.of(positions))
+            return [seconds for table in tables for seconds in seconds_of(table)]
+        return [
+            attempt.seconds
+            for linked in self.cases_at(run_id, positions)
+            for attempt, _ in linked.attempts
+            if attempt.seconds is not None
+        ]
+
     def count(self, run_id: str) -> int:
         """Return the number of attempts of a run."""
         if (home := self._homes.run(run_id)) is not None:

@@ -133,8 +133,11 @@ def _sampled(cases: int, most: int) -> list[int]:
     """Return the same positions as the query for a run in rows."""
     if cases <= most:
         return list(range(cases))
-    limit = int(most / cases * _MIXED)
-    return [place for place in range(cases) if place * _MIXER % _MIXED < limit]
+    import numpy as np
+
+    places = np.arange(cases, dtype=np.int64)
+    chosen: list[int] = places[places * _MIXER % _MIXED < int(most / cases * _MIXED)].tolist()
+    return chosen
 
 
 def _panel(detail: Json) -> tuple[float, ...]:

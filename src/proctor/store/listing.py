@@ -279,12 +279,11 @@ class Listing:
         """Return a mask of the cases that pass the filters; None if there are none."""
         from proctor.store.parts import listing
         from proctor.store.parts.conditions import ColumnTerms
-        from proctor.store.parts.searching import SECONDS
 
         terms = ColumnTerms.of_run(home.columns, fold_case=self._database.is_sqlite)
         chosen = listing.where(home.columns, request, terms, self.tags(run_id))
         if request.search:
-            search = self._search.in_parts(run_id, request.search, seconds=SECONDS)
+            (search,) = self._search.in_parts([run_id], request.search)
             assert search is not None
             matches = search.mask(len(home.columns))
             chosen = matches if chosen is None else chosen & matches

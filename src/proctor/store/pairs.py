@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, or_, select
 
@@ -12,7 +13,7 @@ from proctor.core.suite import Case
 from proctor.io.concurrency import batched
 from proctor.store.conditions import Condition
 from proctor.store.database import Database
-from proctor.store.listing import Listing, SqlTerms, contains
+from proctor.store.listing import Listing, SqlTerms
 from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.results import RESULT_COLUMNS, row_of
 from proctor.store.rows import (
@@ -26,7 +27,7 @@ from proctor.store.rows import (
 )
 from proctor.store.runs import Homes
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
-from proctor.store.searching import Search
+from proctor.store.searched_places import SearchedPlaces
 from proctor.store.suites import Suites, read_case
 
 if TYPE_CHECKING:
@@ -52,21 +53,38 @@ class Pairs:
         self._database = database
         self._homes = homes
         self._suites = suites
+        self._in_use: WeakValueDictionary[object, PairColumns] = WeakValueDictionary()
+        """The pairs of files that somebody holds, so that who reads them, too, has no copies."""
 
     def columns(self, first: Run, second: Run) -> "PairColumns | None":
         """Return the pairs of two runs as columns; None if both are rows of the database."""
-        homes = [self._homes.run(run.id) for run in (first, second)]
         by_id = first.suite_key != second.suite_key
         # The rows of two suites are joined by the ids of the second's cases, unless it has none.
-        if not any(homes) and not (by_id and self._homes.suite(second.suite_key)):
-            return None
+        if self.are_columns((first, second)) or (by_id and self._homes.suite(second.suite_key)):
+            return self.as_columns(first, second)
+        return None
+
+    def are_columns(self, runs: Sequence[Run]) -> bool:
+        """Tell whether some of the runs are files."""
+        return any(self._homes.run(run.id) for run in runs)
+
+    def as_columns(self, first: Run, second: Run) -> "PairColumns":
+        """Return the pairs of two runs as columns; those of rows are loaded."""
+        homes = [self._homes.run(run.id) for run in (first, second)]
         from proctor.store.parts.pairs import LoadedResults, PairColumns
 
         one, two = (
             LoadedResults(self._rows(run.id)) if home is None else home.columns
             for home, run in zip(homes, (first, second), strict=True)
         )
-        return PairColumns.of(one, two, same_suite=first.suite_key == second.suite_key)
+        same_suite = first.suite_key == second.suite_key
+        if not all(homes):
+            return PairColumns.of(one, two, same_suite=same_suite)
+        key = one.key, two.key, same_suite
+        pairs = self._in_use.get(key)
+        if pairs is None:
+            pairs = self._in_use[key] = PairColumns.of(one, two, same_suite=same_suite)
+        return pairs
 
     def _rows(self, run_id: str) -> Iterator[ResultRow]:
         table = run_results.c
@@ -205,8 +223,8 @@ def _largest(pairs: "PairColumns", change: Change, limit: int) -> list[StoredPai
 
     places = pairs.changed(change).nonzero()[0]
     if change in ("better", "worse"):
-        points = pairs.first.weight * pairs.first.full * np.abs(pairs.difference())
-        moved = points[places]
+        one, two = (share[places] for share in pairs.shares)
+        moved = pairs.first.weight[places] * pairs.first.full[places] * np.abs(two - one)
         if len(places) > limit:
             edge = np.partition(moved, len(moved) - limit)[len(moved) - limit]
             places, moved = places[moved >= edge], moved[moved >= edge]
@@ -270,9 +288,11 @@ SECONDS = 0.2
 class PairedListing:
     """Cases of two runs, a page at a time."""
 
-    def __init__(self, database: Database, search: Search, listing: Listing, pairs: Pairs) -> None:
+    def __init__(
+        self, database: Database, searched: SearchedPlaces, listing: Listing, pairs: Pairs
+    ) -> None:
         self._database = database
-        self._search = search
+        self._searched = searched
         self._listing = listing
         self._pairs = pairs
 
@@ -302,7 +322,8 @@ class PairedListing:
         query = joined(first, second, columns)
         if request.where.strip():
             query = query.where(_condition(request.where, first.id, self._listing.tags(first.id)))
-        return _Walk(query, first, second, request, last)
+        few = self._searched.few((first, second), request.search) if request.search else None
+        return _Walk(query, first, second, request, last, few)
 
     def around(
         self, first: Run, second: Run, request: PairQuery, position: int, *, moved_only: bool
@@ -335,13 +356,13 @@ class PairedListing:
         until = time.monotonic() + SECONDS
         order = ONE.c.position.desc() if backward else ONE.c.position
         while (position > 0) if backward else (position < walk.last):
-            low = position - 1 - WINDOW if backward else position
-            window = self._window(walk, low, low + WINDOW)
+            low = position - 1 - walk.window if backward else position
+            window = self._window(walk, low, low + walk.window)
             part = walk.query.where(*self._part(walk, same), *window)
             row = self._database.fetch_first(part.order_by(order).limit(1))
             if row is not None:
                 return str(row.case_id)
-            position = low + 1 if backward else low + WINDOW
+            position = low + 1 if backward else low + walk.window
             if time.monotonic() > until:
                 break
         return None
@@ -378,7 +399,7 @@ class PairedListing:
             terms = pairs.terms(fold_case=self._database.is_sqlite)
             chosen &= Condition(request.where, terms, self._listing.tags(runs[0].id)).truth()
         if request.search:
-            chosen &= self._matches(pairs, runs, request.search)
+            chosen &= self._searched.mask(runs, request.search, len(pairs))
         if request.change is None:
             return chosen, pairs.changed("better") | pairs.changed("worse")
         return chosen, np.zeros(len(pairs), dtype=bool)
@@ -405,33 +426,6 @@ class PairedListing:
             following = PairCursor(shown[-1], bool(same))
         return pairs.pairs_at(shown), following
 
-    def _matches(self, pairs: "PairColumns", runs: tuple[Run, Run], words: str) -> Any:
-        """Return which pairs contain some words, as far as texts were searched by now."""
-        import numpy as np
-
-        from proctor.store.parts.searching import SECONDS
-
-        first, second = runs
-        sides = [first, second] if first.suite_key == second.suite_key else [first]
-        matches = np.zeros(len(pairs), dtype=bool)
-        for run in sides:
-            search = self._search.in_parts(run.id, words, seconds=SECONDS)
-            if search is not None:
-                mask = search.mask(max(len(pairs), search.run.end))
-            else:
-                places = self._search.places(run.id, words, (-1, len(pairs)))
-                mask = np.zeros(len(pairs), dtype=bool)
-                mask[[place for place in self._positions(places) if place < len(pairs)]] = True
-            matches |= mask[: len(pairs)]
-        return matches
-
-    def _positions(self, places: Select[Any] | Sequence[int] | None) -> Sequence[int]:
-        if places is None:
-            return ()
-        if isinstance(places, Select):
-            return [row[0] for row in self._database.fetch_all(places)]
-        return places
-
     def _walked(
         self, walk: "_Walk", limit: int, after: PairCursor
     ) -> tuple[list[StoredPair], PairCursor | None]:
@@ -439,7 +433,7 @@ class PairedListing:
         position, same = after
         until = time.monotonic() + SECONDS
         while True:
-            end = position + WINDOW
+            end = position + walk.window
             part = walk.query.where(*self._part(walk, same), *self._window(walk, position, end))
             rows = self._database.fetch_all(part.order_by(ONE.c.position).limit(limit - len(pairs)))
             pairs += [paired_case(row) for row in rows]
@@ -450,7 +444,7 @@ class PairedListing:
                 if same or walk.request.change is not None:
                     return pairs, None
                 position, same = -1, True
-            if time.monotonic() > until and walk.last >= WINDOW:
+            if time.monotonic() > until and walk.last >= walk.window:
                 return pairs, PairCursor(position, same)
 
     def _part(self, walk: "_Walk", same: bool) -> list[ColumnElement[bool]]:
@@ -460,22 +454,14 @@ class PairedListing:
         return [changed(None), ~moved if same else moved]
 
     def _window(self, walk: "_Walk", after: int, end: int) -> list[ColumnElement[bool]]:
+        if walk.places is not None:
+            return [ONE.c.position.in_([place for place in walk.places if after < place <= end])]
         conditions: list[ColumnElement[bool]] = [ONE.c.position > after, ONE.c.position <= end]
         words = walk.request.search
         if not words:
             return conditions
-        runs = [walk.first]
-        if walk.first.suite_key == walk.second.suite_key:
-            runs.append(walk.second)
-        tests = [self._words_in(run.id, words, (after, end)) for run in runs]
-        return [*conditions, or_(*tests)]
-
-    def _words_in(self, run_id: str, words: str, window: tuple[int, int]) -> ColumnElement[bool]:
-        """Return the condition that a case contains some words, in texts or in id and tags."""
-        places = self._search.places(run_id, words, window)
-        if places is not None:
-            return ONE.c.position.in_(places)
-        return or_(*(contains(self._database, words, text) for text in (ONE.c.case_id, ONE.c.tags)))
+        runs = (walk.first, walk.second)
+        return [*conditions, self._searched.within(runs, words, (after, end), ONE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,6 +473,13 @@ class _Walk:
     second: Run
     request: PairQuery
     last: int
+    places: Sequence[int] | None
+    """The cases that contain the words, where they are few."""
+
+    @property
+    def window(self) -> int:
+        """Return how many positions are scanned at once."""
+        return WINDOW if self.places is None else max(self.last, 0) + 1
 
 
 def _condition(text: str, run_id: str, tags: list[str]) -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""Queries for the cases of one run, or of two: filters, order, and where a page begins."""
+"""Queries for the cases of one run, or of several: filters, order, and where a page begins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,3 +118,25 @@ class PairCursor(NamedTuple):
 
 
 START = PairCursor()
+
+
+Outcome = Literal["differ", "failed_any", "failed_all"]
+"""What several runs made of a case: other shares of its marks, less than all of them by any or
+by each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridQuery:
+    """Query for the cases of several runs."""
+
+    outcome: Outcome | None = None
+    search: str = ""
+
+
+class GridCounts(NamedTuple):
+    """How many cases a grid has, and how many with each outcome."""
+
+    cases: int
+    differ: int
+    failed_any: int
+    failed_all: int

@@ -8,7 +8,9 @@ and rebuilt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -44,7 +46,7 @@ from proctor.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from proctor.store.parts.searching import TextSearch
+    from proctor.store.parts.searching import Texts, TextSearch
 
 SHORTEST = 3
 """Minimum length of a text search, since the index consists of trigrams."""
@@ -84,6 +86,24 @@ class SearchHit(NamedTuple):
     case_id: str
 
 
+class SearchTime:
+    """How long searches in parts may work: in one request, or without a limit."""
+
+    def __init__(self, seconds: float = inf) -> None:
+        self._left = seconds
+        self._begun = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is used up; a first step is always made."""
+        return self._begun and self._left <= 0
+
+    def spend(self, seconds: float) -> None:
+        """Note that a step took so long."""
+        self._begun = True
+        self._left -= seconds
+
+
 class Search:
     """The text index, filled in batches, and searches in it."""
 
@@ -92,6 +112,7 @@ class Search:
         self._homes = homes
         self.unable = False
         """Whether this database turned out to have no index of texts, and to allow none."""
+        self._time: SearchTime | None = None
 
     def index_state(self, run_id: str) -> Indexed | None:
         """Return the state of a run in the index; None if it has no entry."""
@@ -133,22 +154,42 @@ class Search:
             self.unable = True
             return True
 
-    def in_parts(self, run_id: str, words: str, *, seconds: float) -> "TextSearch | None":
-        """Go on with a search in a run in parts for some seconds; None for a run in rows."""
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Let all searches in parts go on for some seconds in all, but by one step at least.
+
+        Otherwise each of them goes on to its end.
+        """
+        self._time = SearchTime(seconds)
+        try:
+            yield
+        finally:
+            self._time = None
+
+    def in_parts(self, run_ids: Sequence[str], words: str) -> "list[TextSearch | None]":
+        """Go on with a search in runs in parts, within its time; None for each run in rows."""
+        searches = [self._in_parts(run_id, words) for run_id in run_ids]
+        if begun := [search for search in searches if search is not None]:
+            from proctor.store.parts.searching import go_on
+
+            go_on(begun, self._time or SearchTime())
+        return searches
+
+    def _in_parts(self, run_id: str, words: str) -> "TextSearch | None":
         home = self._homes.run(run_id)
         if home is None:
             return None
-        from proctor.store.parts.searching import SEARCHES, TextSearch
+        from proctor.store.parts.searching import QuestionTexts, StoredQuestions, TextSearch
 
         row = self._database.fetch_first(select(runs.c.suite_key).where(runs.c.id == run_id))
         suite_key = "" if row is None else row.suite_key
-        search = TextSearch(
-            run=home,
-            suite=self._homes.suite(suite_key),
-            question=partial(self._questions, suite_key),
-            words=words[:_LONGEST_WORDS].lower(),
-        )
-        return SEARCHES.get(search).go_on(seconds)
+        suite = self._homes.suite(suite_key)
+        questions: Texts
+        if suite is None:
+            questions = StoredQuestions(suite_key, home.end, partial(self._questions, suite_key))
+        else:
+            questions = QuestionTexts(suite)
+        return TextSearch(home, questions, words[:_LONGEST_WORDS].lower())
 
     def _questions(self, suite_key: str, places: range) -> Iterator[tuple[int, str]]:
         """Yield the questions of a suite at some positions, from either home."""
@@ -237,6 +278,18 @@ class Search:
         folded = _folded(words)
         return [place for place, text in self.iter_texts(run_id) if folded in text]
 
+    def few_places(self, run_id: str, words: str, most: int) -> Sequence[int] | None:
+        """Return the positions of all texts that contain some words; None where they are many.
+
+        None also means that texts cannot be searched.
+        """
+        condition = self.condition(run_id, words)
+        if condition is None or not isinstance(condition, ColumnElement):
+            return condition
+        query = self._numbers(run_id, words, (-1, _PLACES - 1))
+        places = [place for (place,) in self._database.fetch_all(query.limit(most + 1))]
+        return places if len(places) <= most else None
+
     def places(
         self, run_id: str, words: str, window: tuple[int, int]
     ) -> Select[Any] | Sequence[int] | None:
@@ -244,6 +297,10 @@ class Search:
         condition = self.condition(run_id, words)
         if condition is None or not isinstance(condition, ColumnElement):
             return condition
+        return self._numbers(run_id, words, window)
+
+    def _numbers(self, run_id: str, words: str, window: tuple[int, int]) -> Select[Any]:
+        """Return the query for the positions in a range of an indexed run."""
         first = self.first_number(run_id)
         inside = texts.c.rowid.between(first + window[0] + 1, first + window[1])
         return select(texts.c.rowid - first).where(inside, self._holds(words))

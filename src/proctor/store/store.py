@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
+    from proctor.store.grids import GridListing
     from proctor.store.labels import Audits, Labels, Scans
     from proctor.store.listing import Listing
     from proctor.store.pairs import PairedListing, Pairs
     from proctor.store.parts.ledger import Parts
+    from proctor.store.searched_places import SearchedPlaces
     from proctor.store.searching import Search
 
 
@@ -135,7 +137,21 @@ class Store:
         """The cases of two runs, filtered and sorted."""
         from proctor.store.pairs import PairedListing
 
-        return PairedListing(self.database, self.search, self.listing, self.pairs)
+        return PairedListing(self.database, self.searched_places, self.listing, self.pairs)
+
+    @cached_property
+    def searched_places(self) -> "SearchedPlaces":
+        """Where the texts of several runs of a suite contain some words."""
+        from proctor.store.searched_places import SearchedPlaces
+
+        return SearchedPlaces(self.database, self.search)
+
+    @cached_property
+    def grid_listing(self) -> "GridListing":
+        """The cases of several runs, filtered by what the runs made of them."""
+        from proctor.store.grids import GridListing
+
+        return GridListing(self.database, self.searched_places, self.pairs, self.results)
 
     @cached_property
     def criterion_points(self) -> "CriterionPoints":

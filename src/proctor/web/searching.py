@@ -1,6 +1,7 @@
 """Scope of a search on a page, and the notice where texts are not searched."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from starlette.requests import Request
 
@@ -10,9 +11,12 @@ from proctor.store.store import Store
 from proctor.web.api.response import Searched
 from proctor.web.store_pool import store_pool_of
 
+if TYPE_CHECKING:
+    from proctor.store.parts.searching import TextSearch
 
-def searched(request: Request, store: Store, run: Run, words: str) -> Searched | None:
-    """Say whether a search covers a run's texts, and queue them for indexing if not.
+
+def searched(request: Request, store: Store, runs: Sequence[Run], words: str) -> Searched | None:
+    """Go on with a search in some runs, and say how far it got in the one that is behind most.
 
     ``why`` says why only ids and tags are searched: texts are still ``filling`` the index, the
     words are too ``short`` for it, or it is ``missing``. The texts of a run in parts are read
@@ -20,15 +24,26 @@ def searched(request: Request, store: Store, run: Run, words: str) -> Searched |
     """
     if not words:
         return None
-    search = store.search.in_parts(run.id, words, seconds=0.0)
-    if search is not None:
-        return Searched(
-            texts=True,
-            why="" if search.whole else "scanning",
-            whole=search.whole,
-            indexed=search.scanned,
-            cases=search.run.end,
-        )
+    searches = store.search.in_parts([run.id for run in runs], words)
+    states = [
+        _indexed(request, store, run, words) if search is None else _scanned(search)
+        for run, search in zip(runs, searches, strict=True)
+    ]
+    return min(states, key=lambda state: (not state.why, state.indexed))
+
+
+def _scanned(search: "TextSearch") -> Searched:
+    return Searched(
+        texts=True,
+        why="" if search.whole else "scanning",
+        whole=search.whole,
+        indexed=search.scanned,
+        cases=search.cases,
+    )
+
+
+def _indexed(request: Request, store: Store, run: Run, words: str) -> Searched:
+    """Say whether an index has the texts of a run, and queue them for it if not."""
     index_state = store.search.index_state(run.id)
     rows = store.suites.matching(run.suite_key)
     cases = rows[0].cases if rows else 0

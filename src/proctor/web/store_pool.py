@@ -1,5 +1,7 @@
 """Pool of stores that pages read from, each lent to one request at a time."""
 
+import sys
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 from proctor.core.run import Run, RunStatus
+from proctor.io.process_memory import trim_memory
 from proctor.store.store import Store
 from proctor.web.indexing import Indexer
 
@@ -64,6 +67,15 @@ FEW = 4
 """How many requests read at once; each store has its own cache."""
 
 
+TIDY_SECONDS = 1.0
+"""How often memory is given back, which takes a few milliseconds."""
+SEARCH_SECONDS = 0.015
+"""How long one request goes on with searches in files, in all runs that it shows."""
+GOING_ON = "proctor-going-on"
+"""The header of a request for which nobody waits: a page that goes on with its search."""
+GOING_ON_SECONDS = 0.12
+
+
 class StorePool:
     """Stores of one address, each opened when it is first needed."""
 
@@ -75,6 +87,7 @@ class StorePool:
         for store in (*[None] * (FEW - 1), first):
             self._free.put(store)
         self.page_cache = PageCache()
+        self._tidied = 0.0
         self.live: dict[str, Any] = {}
         """What is known of runs in progress, by id."""
         self.indexer = Indexer(lambda: Store.open(url, create=False))
@@ -93,6 +106,14 @@ class StorePool:
             yield store
         finally:
             self._free.put(store)
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Return what reading files left free between small blocks, now and then."""
+        now = time.monotonic()
+        if "pyarrow" in sys.modules and now - self._tidied > TIDY_SECONDS:
+            self._tidied = now
+            trim_memory()
 
     def close(self) -> None:
         """Close the idle stores."""
@@ -104,8 +125,9 @@ class StorePool:
 
 @contextmanager
 def opened(request: Request) -> Iterator[Store]:
-    """Lend a store to a request."""
-    with store_pool_of(request).lend() as store:
+    """Lend a store to a request, all of whose searches share the time of one step."""
+    seconds = GOING_ON_SECONDS if GOING_ON in request.headers else SEARCH_SECONDS
+    with store_pool_of(request).lend() as store, store.search.limited(seconds):
         yield store
 
 

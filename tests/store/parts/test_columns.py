@@ -1,5 +1,7 @@
 """Columns of results: read when wanted, kept while there is room, and their masks."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -90,3 +92,12 @@ def test_a_column_with_the_numbers_of_another_is_that_one() -> None:
     other = module._numbers([pa.array([0.5, 0.0, 1.0], pa.float64())])
     assert module._size(module._same_or_own(same, value)) == 0
     assert module._same_or_own(other, value) is other
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "d", "é", "天"], ["b", "a", "d"], ["a", "a", "b"], []])
+def test_ids_are_found_whether_they_ascend_or_not(ids: list[str]) -> None:
+    loaded = module._ids([(pa.array(ids, pa.large_string()), False)])
+    assert loaded.ascending == all(one < other for one, other in pairwise(ids))
+    column = module._LoadedIds(loaded)
+    wanted = [*ids, "", "c", "zz", "\ud800"]
+    assert column.find(wanted) == {name: ids.index(name) for name in dict.fromkeys(ids)}

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.fingerprint import case_key
 from proctor.core.run import Run
 from proctor.errors import StoreError
-from proctor.store.parts import layout
+from proctor.store.parts import layout, reader
 from proctor.store.parts.columns import COLUMNS
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.moving import move_to_parts
@@ -178,3 +179,37 @@ def everything_readable(store: Store, run: Run) -> dict[str, object]:
         "points": list(points.of_places(run.id, "k", range(SIZE))),
         "divided": list(points.divided(run.id)),
     }
+
+
+def test_single_cases_are_kept_for_the_next_page(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "MOST_KEPT", 3)
+    monkeypatch.setattr(reader, "MOST_GROUPS", 1)
+    monkeypatch.setattr(layout, "GROUP", 2)
+    run = put_run(store)
+    move_to_parts(store, run.id, cases=5)
+    read: list[int] = []
+    group = reader.PartReader._group
+
+    def counted(self: reader.PartReader, *args: Any) -> Any:
+        read.append(1)
+        return group(self, *args)
+
+    monkeypatch.setattr(reader.PartReader, "_group", counted)
+    first = store.attempts.cases_at(run.id, [2, 9, 20])
+    begun = len(read)
+    for linked in first:
+        for _, scores in linked.attempts:
+            scores.clear()
+    again = store.attempts.cases_at(run.id, [2, 9, 20])
+    assert len(read) == begun, "nothing is read twice"
+    assert [len(scores) for _, scores in again[0].attempts] == [2, 0]
+    store.attempts.cases_at(run.id, [15])
+    store.attempts.cases_at(run.id, [2, 20])
+    assert len(read) > begun + 2, "what was not used longest went"
+    monkeypatch.setattr(reader, "LONGEST_KEPT", 5)
+    store.attempts.cases_at(run.id, [0, 13, 22])
+    begun = len(read)
+    store.attempts.cases_at(run.id, [0, 13, 22])
+    assert len(read) >= begun + 6, "what is long is not kept"

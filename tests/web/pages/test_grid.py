@@ -1,12 +1,17 @@
 """The grid page: runs across from the oldest on, cases down, a page at a time."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from proctor.core.grid import PromptVerdict
 from proctor.errors import UsageError
+from proctor.store.store import Store
+from proctor.web.app import make_app
+from proctor.web.pages import compare_numbers
 from proctor.web.pages import grid as grid_page
 from proctor.web.pages.grid import show_grid
 
@@ -44,3 +49,79 @@ def test_verdicts_on_prompts_are_told(asked: Any, monkeypatch: pytest.MonkeyPatc
     )
     page = show_grid(asked("/grid", "run=new&run=old"))
     assert page.data.prompt_verdicts == ["Over 2 models together, …"]
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", ["a", "b", "c", "d", "e"]),
+        ("&kind=differ", ["b", "c"]),
+        ("&kind=failed_any", ["b", "c", "d"]),
+        ("&kind=failed_all", ["d"]),
+        ("&q=say+C", ["c"]),
+        ("&kind=failed_all&q=say+c", []),
+    ],
+)
+def test_cases_are_filtered_by_outcome_and_words(asked: Any, query: str, ids: list[str]) -> None:
+    page = show_grid(asked("/grid", f"run=old&run=new{query}"))
+    assert [row.id for row in page.data.cases] == ids
+    assert page.data.counts.model_dump() == {
+        "cases": 5, "differ": 2, "failed_any": 3, "failed_all": 1,
+    }  # fmt: skip
+    assert (page.data.search is None) is ("&q=" not in query)
+    # A link keeps everything else that the address says.
+    kinds = {name: (count, link) for name, count, link in page.only_page["kinds"]}
+    words = "&q=say+c" if query.endswith("+c") else "&q=say+C" if "&q=" in query else ""
+    assert kinds["differ"] == (2, f"/grid?run=old&run=new&kind=differ{words}")
+    assert kinds[""] == (5, f"/grid?run=old&run=new{words}")
+
+
+def test_the_next_page_and_the_other_view_keep_the_filter(
+    asked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid_page, "ROWS", 2)
+    page = show_grid(asked("/grid", "run=old&run=new&kind=failed_any&q=say&text=differences"))
+    assert [row.id for row in page.data.cases] == ["b", "c"]
+    assert page.only_page["more"] == (
+        "/grid?run=old&run=new&kind=failed_any&q=say&text=differences&after=2"
+    )
+    assert page.only_page["rendered_link"] == "/grid?run=old&run=new&kind=failed_any&q=say"
+    rest = show_grid(asked("/grid", "run=old&run=new&kind=failed_any&q=say&after=2")).data
+    assert ([row.id for row in rest.cases], rest.next) == (["d"], None)
+
+
+def test_an_unknown_outcome_is_refused(asked: Any) -> None:
+    with pytest.raises(UsageError, match="kind must be one of"):
+        show_grid(asked("/grid", "run=old&run=new&kind=better"))
+
+
+def test_each_run_has_what_its_candidate_took(
+    tmp_path: Path, put_run: Any, examined: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "p.db")
+    with Store.open(path) as store:
+        for name, price in (("a", 0.25), ("b", None)):
+            cases = []
+            for number in range(4):
+                made = examined.plain(f"c{number}", "so", 1.0)
+                used = {"calls": 1, "prompt_tokens": 500, "completion_tokens": 7, "cost": price}
+                attempt = replace(
+                    made.attempts[0],
+                    seconds=float(number),
+                    usage={"candidate": used, "simulator": {"prompt_tokens": 9999, "cost": 9.0}},
+                )
+                cases.append(replace(made, attempts=(attempt,)))
+            put_run(store, name, cases)
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        first, second = client.get("/grid.json?run=a&run=b").json()["runs"]
+        text = client.get("/grid?run=a&run=b").text
+    assert (first["cost"], first["tokens"], first["seconds"]) == (1.0, 2028, 1.5)
+    assert (second["cost"], second["tokens"], first["sampled"]) == (None, 2028, False)
+    assert "$1<" in text
+    assert "2028 tokens" in text
+    assert "1.5 s an attempt" in text
+    assert "≈" not in text
+    monkeypatch.setattr(compare_numbers, "SAMPLED", 2)
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        assert client.get("/grid.json?run=a&run=b").json()["runs"][0]["sampled"]
+        assert "≈ " in client.get("/grid?run=a&run=b").text

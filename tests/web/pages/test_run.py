@@ -1,16 +1,21 @@
 """The page of a run: its numbers, and its cases filtered, sorted and in pages."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.testclient import TestClient
 
 from proctor.errors import UsageError
 from proctor.store.queries import Cursor
+from proctor.store.store import Store
+from proctor.web.app import make_app
 from proctor.web.pages.case import show_case
-from proctor.web.pages.case_list import CaseList, tag_links
+from proctor.web.pages.case_list import LONGEST, CaseList, tag_links
 from proctor.web.pages.case_list import read_cursor as _cursor
 from proctor.web.pages.run import _costs, run
 
@@ -134,6 +139,23 @@ def test_an_address_names_the_columns(asked: Asked) -> None:
     assert shown(asked, "column=tags&column=answer").data.asked.columns == ["tags", "answer"]
     with pytest.raises(UsageError, match="column must be one of: question"):
         shown(asked, "column=colour")
+
+
+def test_references_are_a_column_of_choice(tmp_path: Path, put_run: Any, examined: Any) -> None:
+    path = str(tmp_path / "p.db")
+    with Store.open(path) as store:
+        made = examined.plain("a", "so", 1.0)
+        known = replace(made, case=replace(made.case, references=("Paris", "<b>" + "x" * 900)))
+        put_run(store, "r", [known, examined.plain("b", "so", 1.0)])
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        usual, chosen = (client.get(f"/runs/r{query}").text for query in ("", "?column=reference"))
+        first, second = client.get("/runs/r.json").json()["cases"]
+    assert first["reference"].startswith("Paris · <b>xx")
+    assert len(first["reference"]) == LONGEST + 1
+    assert second["reference"] == ""
+    assert "Paris" not in usual
+    assert 'value="reference"> Reference' in usual
+    assert "Paris · &lt;b&gt;xx" in chosen
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 Each column is read when it is first wanted, and kept while there is room.
 """
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.core.case_value import ValueStatus
 from proctor.errors import PartDamaged
+from proctor.io.process_memory import trim_memory
 from proctor.store.parts import layout
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import RESULTS
@@ -241,7 +243,7 @@ class ResultColumns:
             chunks = self._chunks(missing)
             # What has the same numbers as the values comes after them.
             for name in sorted(missing, key=("value", *missing).index):
-                COLUMNS.get((self.key, name), partial(self._whole, name, chunks[name]))
+                COLUMNS.get((self.key, name), partial(self._whole, name, chunks.pop(name)))
 
     def _load(self, name: str) -> Any:
         return self._whole(name, self._chunks([name])[name])
@@ -317,7 +319,10 @@ class IdColumn:
         by_text = {self._as_stored(case_id): case_id for case_id in dict.fromkeys(case_ids)}
         by_text.pop(None, None)
         texts = list(by_text)
-        matched = pc.index_in(self.array, value_set=pa.array(texts, pa.large_string()))
+        if self._loaded().ascending:
+            found = ((by_text[text], _place_of(text, self.array)) for text in texts)
+            return {case_id: place for case_id, place in found if place is not None}
+        matched = pc.index_in(self.array, value_set=pa.array(texts, self.array.type))
         places = np.flatnonzero(matched.is_valid().to_numpy(zero_copy_only=False))
         codes = matched.drop_null().to_pylist()
         positions: dict[str, int] = {}
@@ -368,10 +373,10 @@ def loaded_ids(texts: Sequence[str]) -> IdColumn:
     import pyarrow as pa
 
     try:
-        return _LoadedIds(_Ids(pa.array(texts, pa.large_string()), escaped=False))
+        return _LoadedIds(_Ids(_small(pa.array(texts, pa.large_string())), escaped=False))
     except UnicodeEncodeError:
         escaped = [escape(text) for text in texts]
-        return _LoadedIds(_Ids(pa.array(escaped, pa.large_string()), escaped=True))
+        return _LoadedIds(_Ids(_small(pa.array(escaped, pa.large_string())), escaped=True))
 
 
 def _read_columns(
@@ -436,6 +441,8 @@ class _Ids:
 
     array: Any
     escaped: bool
+    ascending: bool = False
+    """Whether each is greater than the one before."""
 
     @property
     def nbytes(self) -> int:
@@ -445,6 +452,7 @@ class _Ids:
 
 def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     kind = pa.large_string()
     is_escaped = any(escaped for _, escaped in chunks)
@@ -454,7 +462,28 @@ def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
         else chunk
         for chunk, escaped in chunks
     ]
-    return _Ids(pa.concat_arrays(arrays) if arrays else pa.array([], kind), is_escaped)
+    whole = _small(pa.concat_arrays(arrays) if arrays else pa.array([], kind))
+    return _Ids(
+        whole, is_escaped, bool(pc.all(pc.less(whole[:-1], whole[1:]), min_count=0).as_py())
+    )
+
+
+def _place_of(text: str | None, ids: Any) -> int | None:
+    """Return where a text is among ids that ascend; None where it is not."""
+    place = bisect_left(ids, text, key=_text_of)
+    return place if place < len(ids) and _text_of(ids[place]) == text else None
+
+
+def _text_of(scalar: Any) -> str:
+    text: str = scalar.as_py()
+    return text
+
+
+def _small(ids: Any) -> Any:
+    """Return ids with places of four bytes each, as long as these reach to their end."""
+    import pyarrow as pa
+
+    return ids.cast(pa.string()) if ids.nbytes < 2**31 else ids
 
 
 def _as_codes(column: Any, escaped: bool) -> Codes:
@@ -489,6 +518,7 @@ class ColumnCache:
                 self._columns.move_to_end(key)
                 return self._columns[key][0]
         column = load()
+        trim_memory()
         size = _size(column)
         with self._lock:
             if key not in self._columns and size <= self._most:

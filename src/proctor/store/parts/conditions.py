@@ -205,7 +205,7 @@ def _arrow_compared(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    scalar = pa.scalar(text, pa.large_string())
+    scalar = pa.scalar(text, ids.array.type)
     sides = (ids.array, scalar) if ids is one else (scalar, ids.array)
     return _mask(pc.call_function(_ARROW[comparison], list(sides)))
 

@@ -250,6 +250,13 @@ def _used_in(content: Mapping[str, Any], name: str) -> float | None:
     return float(number) if isinstance(number, int | float) else None
 
 
+def seconds_of(table: Any) -> Iterator[float]:
+    """Yield how long attempts took, of a table of them, where somebody measured it."""
+    for _, content in _documents(table, "attempt"):
+        if (seconds := _used_in(content, "seconds")) is not None:
+            yield seconds
+
+
 def _last_length(content: Mapping[str, Any], role: str) -> int:
     """Return how long the last message of a role is."""
     messages = content.get("messages")

@@ -117,7 +117,7 @@ class PairColumns:
         import numpy as np
 
         aligned = len(self.second) >= len(self)
-        return aligned and bool(np.array_equal(self.places, np.arange(len(self))))
+        return aligned and bool(np.array_equal(self.places, np.arange(len(self), dtype=np.int32)))
 
     @cached_property
     def shares(self) -> "tuple[Array, Array]":
@@ -218,7 +218,7 @@ _NUMBERS = ("full", "weight", "value", "low", "high")
 def _same_places(first: ResultColumns, second: ResultColumns) -> "Array":
     import numpy as np
 
-    places = np.arange(len(first))
+    places = np.arange(len(first), dtype=np.int32)
     places[len(second) :] = -1
     return places
 
@@ -235,7 +235,10 @@ def _places_by_id(first: ResultColumns, second: ResultColumns) -> "Array":
             place_by_id.setdefault(case_id, place)
         ids = first.ids_at(range(len(first)))
         return np.array([place_by_id.get(case_id, -1) for case_id in ids], dtype=np.int64)
-    indices = pc.index_in(first.ids.array, value_set=second.ids.array)
+    sides = [first.ids.array, second.ids.array]
+    if sides[0].type != sides[1].type:
+        sides = [side.cast(pa.large_string()) for side in sides]
+    indices = pc.index_in(sides[0], value_set=sides[1])
     places: Array = pc.fill_null(indices, pa.scalar(-1, pa.int32())).to_numpy(zero_copy_only=False)
     return places
 
@@ -243,9 +246,11 @@ def _places_by_id(first: ResultColumns, second: ResultColumns) -> "Array":
 def _parts(value: "Array", full: "Array") -> "Array":
     import numpy as np
 
+    if len(full) and not full.strides[0] and full[0] == 1.0 and not np.isnan(value).any():
+        return value  # Marks out of one, all of which are there, are such parts.
     with np.errstate(all="ignore"):
         parts = np.where(full == 0, 0.0, value / full)
-    return np.nan_to_num(parts, nan=0.0)
+    return np.nan_to_num(parts, copy=False, nan=0.0)
 
 
 def _number_or_none(value: Any) -> float | None:

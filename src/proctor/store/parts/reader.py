@@ -5,8 +5,8 @@ What is damaged or gone is told from what is there: a case, an attempt or a scor
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from proctor.core.attempt import Attempt
 from proctor.core.encoding import attempt_from
@@ -23,6 +23,10 @@ MOST_OPEN = 16
 """Maximum number of open files."""
 MOST_GROUPS = 6
 """Maximum number of row groups in memory."""
+MOST_KEPT = 1_500
+"""Maximum number of single cases in memory, and of their attempts."""
+LONGEST_KEPT = 20_000
+"""Up to how many characters a case is kept, or what was answered to it."""
 _CASE_COLUMNS = ("position", "id", "source", "document")
 _ATTEMPT_COLUMNS = (
     *("position", "number", "status", "output", "attempt", "attempt_key"),
@@ -59,6 +63,38 @@ class StoredAttempt:
         fields = layout.attempt_fields(case_id, self.number, self.status, self.output, self.rest)
         return attempt_from(fields)
 
+    def copy(self) -> "StoredAttempt":
+        """Return it with scores of its own."""
+        return replace(self, scores=dict(self.scores))
+
+
+Kept = TypeVar("Kept")
+
+
+class _Kept(Generic[Kept]):
+    """What was read last of single cases, by place of the part and position.
+
+    A page of cases that are far from each other reads a row group for each of them; the next page
+    that shows them, such as that of a search that goes on, does not.
+    """
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[tuple[str, int], Kept] = OrderedDict()
+
+    def those(self, part: str, positions: Sequence[int]) -> dict[int, Kept]:
+        """Return what is there of some cases."""
+        found = {place: (part, place) for place in positions if (part, place) in self._rows}
+        for key in found.values():
+            self._rows.move_to_end(key)
+        return {place: self._rows[key] for place, key in found.items()}
+
+    def keep(self, part: str, rows: Mapping[int, Kept]) -> None:
+        """Keep what was read, in the place of what was not used longest."""
+        for place, row in rows.items():
+            self._rows[part, place] = row
+        while len(self._rows) > MOST_KEPT:
+            self._rows.popitem(last=False)
+
 
 class PartReader:
     """Reader of the files of parts, which keeps some of them open."""
@@ -69,15 +105,23 @@ class PartReader:
         """What a score says that cannot be read."""
         self._open: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self._groups: OrderedDict[tuple[str, str, int], Any] = OrderedDict()
+        self._kept_cases: _Kept[StoredCaseRow] = _Kept()
+        self._kept_attempts: _Kept[list[StoredAttempt]] = _Kept()
 
     def cases(self, parts: Sequence[SuitePart], positions: Positions) -> Iterator[StoredCaseRow]:
         """Yield the cases of a suite at some positions, in order; damaged ones are left out."""
         for part in _touched(parts, positions):
-            for table in self._tables(part.place, CASES, _CASE_COLUMNS, positions):
-                columns = (_values(table, name) for name in _CASE_COLUMNS)
-                for place, case_id, source, document in zip(*columns, strict=True):
-                    if part.first <= place < part.end:
-                        yield StoredCaseRow(place, case_id, source, layout.decodable(document))
+            if positions.some is None:
+                yield from self._cases(part, positions)
+                continue
+            own = positions.within(part.first, part.end)
+            rows = self._kept_cases.those(part.place, own)
+            if missing := [place for place in own if place not in rows]:
+                read = {row.position: row for row in self._cases(part, Positions.of(missing))}
+                short = {at: row for at, row in read.items() if len(row.document) <= LONGEST_KEPT}
+                self._kept_cases.keep(part.place, short)
+                rows |= read
+            yield from (rows[place] for place in own if place in rows)
 
     def attempts(
         self, parts: Sequence[RunPart], positions: Positions
@@ -85,12 +129,37 @@ class PartReader:
         """Return the attempts of a run at some positions; a position without any is damaged."""
         by_position: dict[int, list[StoredAttempt]] = {}
         for part in _touched(parts, positions):
-            for place in positions.within(part.first, part.end):
-                by_position[place] = []
-            for table in self._tables(part.place, ATTEMPTS, _ATTEMPT_COLUMNS, positions):
-                for place, attempt in self._rows(table):
-                    if place in by_position:
-                        by_position[place].append(attempt)
+            if positions.some is None:
+                by_position |= self._attempts(part, positions)
+                continue
+            own = positions.within(part.first, part.end)
+            by_place = self._kept_attempts.those(part.place, own)
+            if missing := [place for place in own if place not in by_place]:
+                read = self._attempts(part, Positions.of(missing))
+                short = {
+                    at: found for at, found in read.items() if 0 < _length(found) <= LONGEST_KEPT
+                }
+                self._kept_attempts.keep(part.place, short)
+                by_place |= read
+            # Whoever gets scores may add to them.
+            by_position |= {place: [one.copy() for one in by_place[place]] for place in own}
+        return by_position
+
+    def _cases(self, part: SuitePart, positions: Positions) -> Iterator[StoredCaseRow]:
+        for table in self._tables(part.place, CASES, _CASE_COLUMNS, positions):
+            columns = (_values(table, name) for name in _CASE_COLUMNS)
+            for place, case_id, source, document in zip(*columns, strict=True):
+                if part.first <= place < part.end:
+                    yield StoredCaseRow(place, case_id, source, layout.decodable(document))
+
+    def _attempts(self, part: RunPart, positions: Positions) -> dict[int, list[StoredAttempt]]:
+        by_position: dict[int, list[StoredAttempt]] = {
+            place: [] for place in positions.within(part.first, part.end)
+        }
+        for table in self._tables(part.place, ATTEMPTS, _ATTEMPT_COLUMNS, positions):
+            for place, attempt in self._rows(table):
+                if place in by_position:
+                    by_position[place].append(attempt)
         for attempts in by_position.values():
             if len(attempts) > 1:
                 attempts.sort(key=lambda one: one.number)
@@ -112,9 +181,12 @@ class PartReader:
     def tables(
         self, parts: Sequence[Part], kind: str, columns: Sequence[str], positions: Positions
     ) -> Iterator[Any]:
-        """Yield columns of the files of a kind at some positions; nothing of what is damaged."""
+        """Yield columns of the files of a kind at some positions; nothing of what is damaged.
+
+        They are of readers of many cases, and are not kept.
+        """
         for part in _touched(parts, positions):
-            yield from self._tables(part.place, kind, columns, positions)
+            yield from self._tables(part.place, kind, columns, positions, keep=False)
 
     def _rows(self, table: Any) -> Iterator[tuple[int, StoredAttempt]]:
         names = ("number", "status", "output", "attempt", "attempt_key")
@@ -159,7 +231,13 @@ class PartReader:
             return Score.failed(self._damaged)
 
     def _tables(
-        self, place: str, kind: str, columns: Sequence[str], positions: Positions
+        self,
+        place: str,
+        kind: str,
+        columns: Sequence[str],
+        positions: Positions,
+        *,
+        keep: bool = True,
     ) -> Iterator[Any]:
         """Yield what a file has at some positions; nothing where it cannot be read."""
         try:
@@ -169,9 +247,12 @@ class PartReader:
                 groups = list(_groups(file.metadata, positions))
             for group in groups:
                 with translated(folder.path(place, kind)):
-                    table = self._group(file, (place, kind, group), columns)
+                    if keep:
+                        table = self._group(file, (place, kind, group), columns)
+                    else:
+                        table = file.read_row_group(group, columns=list(columns), use_threads=False)
                     chosen = positions.chosen(table["position"].to_numpy())
-                    selected = table.filter(chosen)
+                    selected = table if chosen.all() else table.filter(chosen)
                 yield selected
         except PartDamaged:
             return
@@ -189,7 +270,7 @@ class PartReader:
         """Return a row group, which is kept for the next positions."""
         table = self._groups.get(key)
         if table is None or not set(columns) <= set(table.column_names):
-            table = file.read_row_group(key[2], columns=list(columns))
+            table = file.read_row_group(key[2], columns=list(columns), use_threads=False)
             while len(self._groups) >= MOST_GROUPS:
                 self._groups.popitem(last=False)
             self._groups[key] = table
@@ -255,6 +336,12 @@ class SuiteInParts:
             return layout.key_of_case(row.document)
         except BROKEN:
             return ""
+
+
+def _length(attempts: Sequence[StoredAttempt]) -> int:
+    """Return about how many characters attempts have; none where there are none."""
+    texts = (len(one.output or "") + len(one.rest or "") for one in attempts)
+    return sum(texts) + len(attempts)
 
 
 def _touched(parts: Sequence[Part], positions: Positions) -> Iterator[Part]:

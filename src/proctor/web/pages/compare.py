@@ -276,8 +276,8 @@ def show_compared(
             after = PairCursor(
                 whole_number(request, "after", -1), whole_number(request, "same", 0) == 1
             )
-            data["listing"] = _listing(store, sides, query, after)
             data["search"] = _searched(request, store, sides, query.pairs.search)
+            data["listing"] = _listing(store, sides, query, after)
         _beside(store, sides, data)
     names = {side.run.id: side.name for side in sides}
     only_page = {"names": names, "letters": "ABCD", "widest": _widest(data["tags"])}
@@ -349,9 +349,11 @@ def _listing(
 
 
 def _searched(request: Request, store: Store, sides: Sequence[Side], words: str) -> Searched | None:
-    """Return the search state of the first two runs, of the less indexed one."""
-    states = [searched(request, store, side.run, words) for side in sides[:2]]
-    return next((one for one in states if one is not None and one.why), states[0])
+    """Return how far the texts of the listed cases were searched."""
+    first, second = (side.run for side in sides[:2])
+    # Cases of different suites are those of the first one.
+    runs = [first, second] if first.suite_key == second.suite_key else [first]
+    return searched(request, store, runs, words)
 
 
 def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Numbers beside a comparison: tags by damage, measures, cost and time, settings that differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
-from typing import Any
+from statistics import fmean, median
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
@@ -159,18 +159,25 @@ def _cost(request: Request, store: Store, run: Run) -> ComparedCost:
     )
 
 
-def usual_seconds(request: Request, store: Store, run: Run) -> float | None:
-    """Return the median time of an answer in a sample of a run's cases."""
+class AnswerTimes(NamedTuple):
+    """How long answers of a run took, in seconds; None where nobody measured it."""
 
-    def compute() -> float | None:
+    median: float | None
+    mean: float | None
+    sampled: bool
+    """Whether they are those of some cases."""
+
+
+def answer_times(request: Request, store: Store, run: Run) -> AnswerTimes:
+    """Return how long the answers of a run took, in a sample of its cases."""
+
+    def compute() -> AnswerTimes:
         places = store.criterion_points.sample_places(run.id, SAMPLED)[:SAMPLED]
-        times = [
-            attempt.seconds
-            for linked in (store.attempts.cases_at(run.id, places) if places else ())
-            for attempt, _ in linked.attempts
-            if attempt.seconds is not None
-        ]
-        return median(times) if times else None
+        times = store.attempts.seconds_at(run.id, places) if places else []
+        sampled = store.results.count(run.id) > len(places)
+        if not times:
+            return AnswerTimes(None, None, sampled)
+        return AnswerTimes(median(times), fmean(times), sampled)
 
     key = stamp([run])
     return (
@@ -178,6 +185,11 @@ def usual_seconds(request: Request, store: Store, run: Run) -> float | None:
         if key is None
         else store_pool_of(request).page_cache.of(("seconds", key), compute)
     )
+
+
+def usual_seconds(request: Request, store: Store, run: Run) -> float | None:
+    """Return the median time of an answer in a sample of a run's cases."""
+    return answer_times(request, store, run).median
 
 
 def setting_differences(runs: Sequence[Run]) -> list[SettingDifference]:

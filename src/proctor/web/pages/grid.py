@@ -1,21 +1,31 @@
 """The grid page: cases down, runs across, each answer with its value."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from pydantic import Field
 from starlette.requests import Request
 
-from proctor.core.grid import RunGrid
+from proctor.contracts.report import RunView
+from proctor.core.attempt import token_count
+from proctor.core.grid import GridRun, RunGrid
 from proctor.engine.compare.grid import run_grid
 from proctor.engine.compare.wording import Language
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
+from proctor.store.grids import OUTCOMES
+from proctor.store.queries import GridCounts, GridQuery, Outcome
+from proctor.store.searched_places import searched_runs
+from proctor.store.store import Store
 from proctor.web import addresses
-from proctor.web.addresses import whole_number
+from proctor.web.addresses import one_of, whole_number
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
-from proctor.web.api.response import Interval, Page, ResponseModel
+from proctor.web.api.response import Interval, Page, ResponseModel, Searched
 from proctor.web.lookup import or_missing
+from proctor.web.pages.compare_numbers import AnswerTimes, answer_times
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
+from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
 
@@ -35,6 +45,10 @@ class GridColumn(ResponseModel):
     rate: float | None
     interval: Interval | None
     best: bool = Field(description="whether it is certainly better than every other one")
+    cost: float | None = Field(description="of the candidate, in US dollars; null without prices")
+    tokens: int | None = Field(description="of the candidate, in all attempts; null where unknown")
+    seconds: float | None = Field(description="the mean time of an attempt")
+    sampled: bool = Field(description="whether the mean is that of some cases")
 
 
 class GridValue(ResponseModel):
@@ -54,6 +68,15 @@ class GridCase(ResponseModel):
     entries: list[GridValue]
 
 
+class GridNumbers(ResponseModel):
+    """How many cases a grid has, and how many with each outcome."""
+
+    cases: int
+    differ: int = Field(description="cases of which runs got another share of the marks, or none")
+    failed_any: int = Field(description="cases of which a run lacks marks")
+    failed_all: int = Field(description="cases of which every run lacks marks")
+
+
 class GridPage(ResponseModel):
     """Cases and runs side by side."""
 
@@ -62,9 +85,48 @@ class GridPage(ResponseModel):
     prompt_verdicts: list[str] = Field(
         description="each two prompts over all models together, where runs are a matrix of both"
     )
+    counts: GridNumbers
+    kind: str = Field(description="the outcome of the listed cases; empty for all")
+    q: str = Field(description="the text that listed cases contain")
+    search: Searched | None
     cases: list[GridCase]
     next: int | None = Field(description="the value of `after` for the next page")
     compare: str = Field(description="the comparison of these runs, where there are at most four")
+
+
+@dataclass(frozen=True)
+class GridAsked:
+    """What an address asks for, besides the runs."""
+
+    query: GridQuery
+    after: int
+    differences: bool
+
+    @classmethod
+    def of(cls, request: Request) -> "GridAsked":
+        """Parse the query of a request."""
+        kind = one_of(request, "kind", ("", *OUTCOMES))
+        search = request.query_params.get("q", "").strip()
+        return cls(
+            query=GridQuery(outcome=cast("Outcome", kind) if kind else None, search=search),
+            after=whole_number(request, "after", -1),
+            differences=request.query_params.get("text") == DIFFERENCES,
+        )
+
+    @property
+    def kind(self) -> str:
+        """Return the outcome as the address says it."""
+        return self.query.outcome or ""
+
+    def link(self, ids: Sequence[str], **changes: object) -> str:
+        """Return the address of the grid with some changes, from its beginning."""
+        parts: dict[str, object] = {
+            "kind": self.kind,
+            "q": self.query.search,
+            "text": DIFFERENCES if self.differences else "",
+            **changes,
+        }
+        return addresses.with_query("/grid", [*(("run", one) for one in ids), *parts.items()])
 
 
 def show_grid(request: Request) -> Page[GridPage]:
@@ -72,75 +134,98 @@ def show_grid(request: Request) -> Page[GridPage]:
     references = list(dict.fromkeys(request.query_params.getlist("run")))
     if not 2 <= len(references) <= MOST_RUNS:
         raise UsageError(f"expected 2 to {MOST_RUNS} runs for a grid, not {len(references)}")
-    after = whole_number(request, "after", -1)
+    asked = GridAsked.of(request)
     with opened(request) as store, or_missing():
         views = [view_of(store, reference) for reference in references]
         views.sort(key=lambda view: view.run.started)
-        ids = [view.run.id for view in views]
-        key = stamp([view.run for view in views])
+        runs = [view.run for view in views]
+        key = stamp(runs)
         language = cast("Language", language_of(request))
 
         def compute() -> RunGrid:
             return run_grid(store, views, language=language)
 
+        def count() -> GridCounts:
+            return store.grid_listing.counts(runs)
+
         cache = store_pool_of(request).page_cache
         grid = compute() if key is None else cache.of(("grid", key, language), compute)
-        rows = list(store.results.iter_rows(ids[0], after=after, limit=ROWS + 1))
-        case_ids = [row.case_id for row in rows[:ROWS]]
-        texts = listed_texts(store, ids, case_ids)
-        values = [store.results.values_of(run_id, case_ids) for run_id in ids]
+        counts = count() if key is None else cache.of(("grid counts", key), count)
+        search = searched(request, store, searched_runs(runs), asked.query.search)
+        case_ids, following = store.grid_listing.page(runs, asked.query, ROWS, asked.after)
+        rows = _rows(store, [run.id for run in runs], case_ids)
+        columns = [
+            _column(run, view, grid, answer_times(request, store, view.run))
+            for run, view in zip(grid.runs, views, strict=True)
+        ]
+    ids = [run.id for run in runs]
     runs_query = [("run", run_id) for run_id in ids]
-    following = rows[ROWS - 1].position if len(rows) > ROWS else None
     data = GridPage(
-        runs=[
-            GridColumn(
-                id=run.id,
-                name=run.name,
-                candidate=run.candidate,
-                prompt=run.prompt,
-                rate=run.totals.rate,
-                interval=run.totals.interval,
-                best=run.id == grid.best,
-            )
-            for run in grid.runs
-        ],
+        runs=columns,
         note=grid.note,
         prompt_verdicts=[verdict.sentence for verdict in grid.prompt_verdicts],
-        cases=[
-            GridCase(
-                id=case_id,
-                question=texts[case_id].question,
-                entries=[
-                    GridValue(
-                        value=column.get(case_id, (None, 1.0))[0],
-                        full=column.get(case_id, (None, 1.0))[1],
-                        answer=answer,
-                        link=addresses.case_link(run_id, case_id),
-                    )
-                    for run_id, column, answer in zip(
-                        ids, values, texts[case_id].answers, strict=True
-                    )
-                ],
-            )
-            for case_id in case_ids
-            if case_id in texts
-        ],
+        counts=GridNumbers(**counts._asdict()),
+        kind=asked.kind,
+        q=asked.query.search,
+        search=search,
+        cases=rows,
         next=following,
         compare=addresses.with_query("/compare", runs_query) if len(ids) <= 4 else "",
     )
-    differences = request.query_params.get("text") == DIFFERENCES
-    shown = [("text", DIFFERENCES)] if differences else []
-    here = [("after", after)] if after >= 0 else []
+    here = {"after": asked.after} if asked.after >= 0 else {}
     only_page = {
-        "differences": differences,
-        "more": addresses.with_query("/grid", [*runs_query, *shown, ("after", following)]),
-        "rendered_link": addresses.with_query("/grid", [*runs_query, *here]),
-        "differences_link": addresses.with_query(
-            "/grid", [*runs_query, ("text", DIFFERENCES), *here]
-        ),
+        "differences": asked.differences,
+        "kinds": [
+            (kind, count, asked.link(ids, kind=kind))
+            for kind, count in zip(("", *OUTCOMES), counts, strict=True)
+        ],
+        "more": asked.link(ids, after=following),
+        "all_cases": asked.link(ids, kind="", q=""),
+        "rendered_link": asked.link(ids, text="", **here),
+        "differences_link": asked.link(ids, text=DIFFERENCES, **here),
         "battles": addresses.with_query("/battles", runs_query),
     }
     return Page(template="grid", data=data, only_page=only_page)
+
+
+def _column(run: GridRun, view: RunView, grid: RunGrid, times: AnswerTimes) -> GridColumn:
+    roles = view.summary.usage.get("roles")
+    used = roles.get("candidate") if isinstance(roles, Mapping) else None
+    return GridColumn(
+        id=run.id,
+        name=run.name,
+        candidate=run.candidate,
+        prompt=run.prompt,
+        rate=run.totals.rate,
+        interval=run.totals.interval,
+        best=run.id == grid.best,
+        cost=used.get("cost") if isinstance(used, Mapping) else None,
+        tokens=(token_count(used) or None) if isinstance(used, Mapping) else None,
+        seconds=times.mean,
+        sampled=times.sampled,
+    )
+
+
+def _rows(store: Store, ids: Sequence[str], case_ids: list[str]) -> list[GridCase]:
+    texts = listed_texts(store, ids, case_ids)
+    values = [store.results.values_of(run_id, case_ids) for run_id in ids]
+    return [
+        GridCase(
+            id=case_id,
+            question=texts[case_id].question,
+            entries=[
+                GridValue(
+                    value=column.get(case_id, (None, 1.0))[0],
+                    full=column.get(case_id, (None, 1.0))[1],
+                    answer=answer,
+                    link=addresses.case_link(run_id, case_id),
+                )
+                for run_id, column, answer in zip(ids, values, texts[case_id].answers, strict=True)
+            ],
+        )
+        for case_id in case_ids
+        if case_id in texts
+    ]
 
 
 _RUNS = several("run", f"the runs, 2 to {MOST_RUNS} of them", {"type": "string"}, required=True)
@@ -154,6 +239,8 @@ routes = [
             summary="Cases with the answers of several runs",
             parameters=[
                 _RUNS,
+                choice("kind", "only cases with this outcome", ("", *OUTCOMES)),
+                text("q", "a text that the case contains"),
                 whole("after", "after which position", -1),
                 text("text", f"`{DIFFERENCES}`: on the page, mark the words that differ"),
                 choice("lang", "the language of `prompt_verdicts`", list(LANGUAGES)),

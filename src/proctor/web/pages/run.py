@@ -231,7 +231,7 @@ def run(request: Request) -> Page[RunPage]:
         case_list = CaseList.of(request, stored_run)
         numbers = _numbers(store, stored_run)
         progress = progress_of(store, stored_run) if stored_run.status.is_unfinished else None
-        search = searched(request, store, stored_run, case_list.query.search)
+        search = searched(request, store, [stored_run], case_list.query.search)
         tags = store.listing.tags(stored_run.id)
         try:
             rows = store.listing.page(stored_run.id, case_list.query, size + 1)
