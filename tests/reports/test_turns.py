@@ -103,9 +103,18 @@ def test_files_are_those_after_the_last_round() -> None:
 
 def test_posts_lie_as_deep_as_their_parents_say() -> None:
     def post(name: str, parent: str = "") -> ShownPost:
-        return ShownPost(sender="a", receiver="b", message=name, attachments=(), id=name, parent=parent)
+        return ShownPost(
+            sender="a", receiver="b", message=name, attachments=(), id=name, parent=parent
+        )
 
-    posts = [post("x"), post("y", "x"), post("z", "y"), post("w", "x"), post("v", "later"), post("later", "v")]
+    posts = [
+        post("x"),
+        post("y", "x"),
+        post("z", "y"),
+        post("w", "x"),
+        post("v", "later"),
+        post("later", "v"),
+    ]
     assert [(one.message, depth) for one, depth in with_depth(posts)] == [
         ("x", 0), ("y", 1), ("z", 2), ("w", 1), ("v", 0), ("later", 1),
     ]  # fmt: skip

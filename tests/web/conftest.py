@@ -190,8 +190,6 @@ def _put(store: Store, run_id: str, place: int, one: Examined) -> None:
     store.attempts.link(run_id, links)
 
 
-
-
 @dataclass
 class KeyNotes:
     """A store that notes which calls are looked up in it."""

@@ -38,7 +38,9 @@ def store(tmp_path: Path) -> Any:
         yield opened
 
 
-def calls_of(store: Store, run_id: str, case_id: str, attempt: int = 0) -> tuple[CandidateCall, ...]:
+def calls_of(
+    store: Store, run_id: str, case_id: str, attempt: int = 0
+) -> tuple[CandidateCall, ...]:
     view = view_of(store, run_id)
     _, result = placed_case(store, view, case_id)
     case = as_asked(result.case, view.run.candidate)
@@ -49,7 +51,9 @@ def made(store: Store, folder: Path, script: Any, **more: Any) -> str:
     path = folder / "s.yaml"
     path.write_text(SUITE)
     with FakeServer(script) as server:
-        sampling = Sampling(temperature=0.25, stop=("END",), extra={"user": "me", "api_key": "mine"})
+        sampling = Sampling(
+            temperature=0.25, stop=("END",), extra={"user": "me", "api_key": "mine"}
+        )
         choice = ModelChoice(
             spec=f"openai:m@{server.url}", sampling=sampling, system="Be brief.", suffix="Now."
         )
@@ -84,13 +88,13 @@ def test_every_turn_has_the_call_that_gave_it(store: Store, tmp_path: Path) -> N
     assert [len(call.request["messages"]) for call in calls] == [2, 4]
     view = view_of(store, run_id)
     _, result = placed_case(store, view, "long")
-    replies = [one.content for one in result.attempts[0].attempt.messages if one.role == "assistant"]
+    replies = [
+        one.content for one in result.attempts[0].attempt.messages if one.role == "assistant"
+    ]
     assert [call.response["text"] for call in calls] == replies
 
 
-def test_keys_are_not_shown(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_are_not_shown(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id = made(store, tmp_path, lambda *_: "use abcd-1234-efgh")
     monkeypatch.setattr(redaction, "SECRETS", redaction.Secrets())
     (shown,) = calls_of(store, run_id, "one")

@@ -72,7 +72,9 @@ def test_right_and_wrong_are_a_table(asked: Any, page_pool: Any) -> None:
     with TestClient(make_app(page_pool.place), base_url="http://127.0.0.1") as client:
         page = client.get("/compare?run=old&run=new").text
         assert "scatter" not in page
-        counts = re.findall(r'<a href="([^"]+)#changes">(\d+)</a> <span class="faint">([^<]+)', page)
+        counts = re.findall(
+            r'<a href="([^"]+)#changes">(\d+)</a> <span class="faint">([^<]+)', page
+        )
         assert [(count, words) for _, count, words in counts] == [
             ("1", "both right"), ("0", "only A"), ("2", "only B"), ("1", "neither"),
         ]  # fmt: skip

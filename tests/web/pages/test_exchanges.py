@@ -32,7 +32,9 @@ def client(tmp_path: Path, put_run: Any, put_calls: Any, examined: Any) -> Itera
     with Store.open(address) as store:
         run = put_run(store, "run", [plain, tools, unasked], SERVED)
         put_calls(store, run, plain.case, plain.attempts[0], "said in the sum")
-        put_calls(store, run, tools.case, tools.attempts[0], "said before the tool", "said after it")
+        put_calls(
+            store, run, tools.case, tools.attempts[0], "said before the tool", "said after it"
+        )
         put_run(store, "recorded", [plain])
     with TestClient(make_app(address), base_url="http://127.0.0.1") as opened:
         yield opened
@@ -48,9 +50,7 @@ def test_the_request_of_an_answer_is_in_a_drawer(client: TestClient) -> None:
     assert "发给模型的请求及其回复" in chinese
 
 
-@pytest.mark.parametrize(
-    ("step", "told"), [(1, "said before the tool"), (2, "said after it")]
-)
+@pytest.mark.parametrize(("step", "told"), [(1, "said before the tool"), (2, "said after it")])
 def test_each_step_has_the_call_that_gave_it(client: TestClient, step: int, told: str) -> None:
     page = client.get(f"/runs/run/cases/tools?step={step}").text
     assert page.count('<details class="drawer exchange">') == 1
@@ -64,4 +64,6 @@ def test_the_twin_has_the_calls(client: TestClient) -> None:
     assert [(call["reply"], call["usable"], call["cost"]) for call in calls] == [
         (1, True, 0.5), (2, True, 0.5),
     ]  # fmt: skip
-    assert calls[1]["request"]["messages"] == [{"role": "said after it", "content": "said after it"}]
+    assert calls[1]["request"]["messages"] == [
+        {"role": "said after it", "content": "said after it"}
+    ]

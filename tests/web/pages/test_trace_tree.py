@@ -105,7 +105,9 @@ def test_tools_hang_on_the_model_call_that_asked_for_them() -> None:
         "User → Planner", ["m", "Read", "Read"], ["m", "Bash"], "m", "Planner → User",
     ]  # fmt: skip
     call = steps[1]
-    texts = {item["kind"]: "".join(one["text"] for one in item["text"]) for item in call["exchange"]}
+    texts = {
+        item["kind"]: "".join(one["text"] for one in item["text"]) for item in call["exchange"]
+    }
     assert json.loads(texts["model_settings"]) == {"temperature": 0.5}
     assert json.loads(texts["model_request"]) == [{"role": "user", "content": "now?"}]
     assert (call["seconds"], call["tokens"], call["more"]) == (1.0, 9, [])
@@ -149,7 +151,9 @@ def test_model_calls_of_an_agent_within_stand_inside_it() -> None:
 
 
 def test_no_step_is_lost_where_parents_are_unknown_run_in_a_circle_or_lie_very_deep() -> None:
-    steps = steps_of(said("x", id="a", parent="b"), said("y", id="b", parent="a"), said("z", parent="?"))
+    steps = steps_of(
+        said("x", id="a", parent="b"), said("y", id="b", parent="a"), said("z", parent="?")
+    )
     assert len(steps) == 3
     chain = [said(str(n), id=f"s{n}", parent=f"s{n - 1}") for n in range(2000)]
     deep = steps_of(*chain)

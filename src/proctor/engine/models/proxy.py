@@ -22,10 +22,8 @@ from proctor.core.exchange import (
     ProxiedExchange,
     Reply,
     Upstream,
-    Usage,
     cost_of,
 )
-from proctor.core.rounds import AGENT, Attachment, Post
 from proctor.core.suite import Json
 from proctor.engine.models.budget import Budget, PricedRequest, tokens
 from proctor.engine.models.proxied_replies import (

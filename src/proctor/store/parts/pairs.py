@@ -177,7 +177,9 @@ class PairColumns:
 
         full = self.first.full
         counted = self.have_values() & (full != 0)
-        one, two = (value[counted] / full[counted] for value in (self.first.value, self.number("value")))
+        one, two = (
+            value[counted] / full[counted] for value in (self.first.value, self.number("value"))
+        )
         first, second = (
             (share > SHARES[0]).astype(int) + np.searchsorted(SHARES[1:], share, side="right")
             for share in (one, two)

@@ -42,6 +42,8 @@ MOST_PROMPTED = 5
 """For how many attempts on one page the judge's prompts are written."""
 MOST_FILES, LARGEST_SHOWN, LONGEST_FILE = 8, 500_000, 2000
 """Files of agents whose beginning is shown: how many, up to how many bytes, and how much of it."""
+NEAR = 1e-9
+"""An attempt that lacks less of the full score has all of it."""
 FILE_LANGUAGES = {
     ".py": "python", ".json": "json", ".js": "javascript", ".sql": "sql", ".sh": "bash",
     ".yaml": "yaml", ".yml": "yaml", ".html": "html", ".svg": "xml", ".xml": "xml",
@@ -197,7 +199,9 @@ def _shown_attempt(
 ) -> dict[str, Any]:
     """Choose the attempts, the step of an agent and the second attempt that the page shows."""
     attempts = case["attempts"]
-    whole = request.query_params.get("attempt") == "all"
+    asked = request.query_params.get("attempt")
+    whole = asked in ("all", "failed")
+    failed = [one for one in attempts if one["value"] is None or one["value"] < case["full"] - NEAR]
     wanted = -1 if whole else addresses.whole_number(request, "attempt", -1)
     against = addresses.whole_number(request, "against", -1)
     indexes = [attempt["index"] for attempt in attempts]
@@ -233,7 +237,16 @@ def _shown_attempt(
         outputs = (result.attempts[indexes.index(one)].attempt.output for one in (against, chosen))
         compared_with = {"index": against, "texts": compared(*outputs)}
     return {
-        "shown": attempts if few else attempts[place : place + 1],
+        "shown": failed
+        if asked == "failed" and failed
+        else attempts
+        if few
+        else attempts[place : place + 1],
+        "failed_only": asked == "failed",
+        "failed_count": len(failed),
+        "failed_link": link(("attempt", "failed"))
+        if len(attempts) > 2 and 0 < len(failed) < len(attempts)
+        else "",
         "chosen": None if few else chosen,
         "against": compared_with,
         "strip": [

@@ -44,9 +44,9 @@ def tree_of(placed: Sequence[PlacedStep]) -> list[Laid]:
     known: dict[str, Laid] = {}
     siblings: dict[int, list[Laid]] = {}
     for one in own:
-        if calls and not one.tool and one.text.strip() in said and one.step["kind"] == "post":
-            if one is not own[0] and one is not own[-1]:
-                continue  # the model call says the same
+        inner = one is not own[0] and one is not own[-1]
+        if inner and one.step["kind"] == "post" and one.text.strip() in said:
+            continue  # the model call says the same
         around = known.get(one.parent) if one.parent else None
         level = top if around is None else around["within"]
         call = led.get(id(one))
