@@ -28,6 +28,7 @@ SENTENCES: dict[str, str] = json.loads(
         ("the key may be wrong (8% likely): 1 of 4 candidates fail, and not those who should",
          "参考答案可能有误（可能性 8%）：4 个被测对象中有 1 个失败，而失败的并非较弱者"),
         ("the run 'a b' is incomplete", "运行 'a b' 不完整"),
+        ("other tags in 12 cases; those of 'a' are used", "12 道题的标签不同；采用 'a' 的标签"),
         ("2 cases are in only one of 'a' and 'b'; they are left out",
          "2 道题只出现在 'a' 与 'b' 之一中；不计入"),
         ("JudgeJSONParseFailed: no readable verdict, asked 3 times: there is no JSON object in the reply",
