@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from proctor import registry
 from proctor.contracts.dialogue import DialogueContext
@@ -112,7 +113,7 @@ def _choice(run: Run) -> ModelChoice | None:
     params = run.candidate.params
     sampling = params.get("sampling") or {}
     try:
-        settings = {
+        settings: dict[str, Any] = {
             name: tuple(value) if name == "stop" and isinstance(value, list) else value
             for name, value in dict(sampling).items()
         }

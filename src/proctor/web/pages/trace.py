@@ -193,7 +193,7 @@ def _spent(kinds: Mapping[str, str]) -> Mapping[str, Any]:
         if spent := _object(kinds.get(name)):
             parts = [_number(spent.get(f"{part}_tokens")) for part in ("prompt", "completion")]
             counted = [part for part in parts if part is not None]
-            return {"tokens": sum(counted)} | spent if counted else spent
+            return {"tokens": sum(counted), **spent} if counted else spent
     return {}
 
 
