@@ -132,7 +132,7 @@ def test_what_strangers_wrote_stays_text(
 @pytest.mark.parametrize(
     "address",
     ["/compare?run=evil&run=twin&force=1", "/compare?run=evil&run=twin&force=1&kind=both_wrong&q=<b>",
-     "/battles?run=evil&run=twin", "/runs/evil/label", "/runs/evil", "/runs/evil?column=tags&size=500",
+     "/battles?run=evil&run=twin", "/runs/evil/label", "/runs/evil", "/runs/evil?column=tags&column=reference&size=500",
      "/grid?run=evil&run=twin", "/?q=alert", "/runs/evil?q=alert(1)"],
 )  # fmt: skip
 def test_lists_of_what_strangers_wrote(client: TestClient, address: str) -> None:

@@ -188,3 +188,17 @@ def test_how_the_candidate_was_asked_stands_beside_it(
     assert twin["sampling"] == {"temperature": 0.25, "seed": 7}
     # One key leads past the filters to the first case.
     assert '<a class="skip" href="#p0">' in pages["chosen"]
+
+
+def test_the_reference_can_be_a_column(tmp_path: Path, put_run: Any, examined: Any) -> None:
+    place = str(tmp_path / "p.db")
+    with Store.open(place) as store:
+        told = examined.plain("a", "x", 0.0, references=("<b>It is 7.</b>", "or 8"))
+        put_run(store, "run", [told, examined.plain("b", "x", 0.0)])
+    with TestClient(make_app(place), base_url="http://127.0.0.1") as client:
+        page = client.get("/runs/run?column=reference&column=question").text
+        usual = client.get("/runs/run").text
+        twin = client.get("/runs/run.json").json()
+    assert '<div class="two">&lt;b&gt;It is 7.&lt;/b&gt;</div>' in page
+    assert "It is 7." not in usual
+    assert [case["reference"] for case in twin["cases"]] == ["<b>It is 7.</b>", ""]

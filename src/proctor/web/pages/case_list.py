@@ -39,7 +39,7 @@ DOWN_FIRST = frozenset(("question", "answer", "tokens", "seconds", "cost", "atte
 STATUSES = ("", FAILED, *(status.value for status in ValueStatus))
 COLUMNS = (
     *("question", "answer", "reason", "tokens", "seconds", "tags", "state", "position"),
-    *("cost", "judge_cost", "attempts"),
+    *("cost", "judge_cost", "attempts", "reference"),
 )
 USUAL = COLUMNS[:5]
 SIZE, MOST = 50, 500
@@ -68,6 +68,7 @@ class ListedCase(ResponseModel):
     tags: dict[str, Tag]
     question: str = Field("", description="the beginning of what was asked")
     answer: str = Field("", description="the beginning of the answer, of the worst attempt")
+    reference: str = Field("", description="the beginning of the first reference")
     reason: str = Field("", description="the first reason why it has less than its full score")
     cause: str = Field("", description="whose fault it is that it has no value")
     attempts: int = 0
@@ -306,6 +307,7 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
     return {
         "question": _beginning(questions[-1] if questions else ""),
         "answer": _beginning(worst.attempt.output if worst is not None else ""),
+        "reference": _beginning(case.references[0] if case.references else ""),
         "reason": _beginning(why[0] if why else ""),
         "cause": cause_of_case(result) or "",
         "attempts": len(result.attempts),
