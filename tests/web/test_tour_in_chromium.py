@@ -327,6 +327,33 @@ def test_a_shared_file_is_opened_from_disk(
     assert wrong == []
 
 
+def test_a_shared_agent_has_its_steps_as_a_tree(
+    browser: Any, place: str, tmp_path: Path, axe: str
+) -> None:
+    file = tmp_path / "agent.html"
+    with Store.open(place) as store, file.open("wb") as out:
+        write_page(store, ["tour-agent"], out, ShareSettings())
+    wrong: list[str] = []
+    with new_page(browser) as page:
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(f"{file.as_uri()}#view=case&case=best-month")
+        inner = page.locator(".outline details.within")
+        sync_api.expect(inner.get_by_role("link")).to_have_count(2)
+        names = page.locator(".outline a").all_inner_texts()
+        assert [int(name.split()[1]) for name in names] == list(range(1, len(names) + 1))
+        bars = page.locator(".timeline rect")
+        sync_api.expect(bars).to_have_count(len(names))
+        ends = bars.evaluate_all(
+            "all => all.map(one => Number(one.getAttribute('x')) + Number(one.getAttribute('width')))"
+        )
+        width = float(page.locator(".timeline").get_attribute("viewBox").split()[2])
+        assert max(ends) <= width + 0.5
+        inner.get_by_role("link", name="read_file").click()
+        sync_api.expect(page.locator(".step h3")).to_contain_text("read_file")
+        assert findings(page, axe) == []
+    assert wrong == []
+
+
 @SCHEMES
 def test_settings_that_differ_are_opened(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
