@@ -499,3 +499,21 @@ def test_a_budget_stops_the_real_program(proctor: str, tmp_path: Path, agent: st
     spent = len(model.requests) * (1000 if agent == "codex" else 640) + len(model.requests) * 100
     assert len(model.requests) > 2
     assert spent / 1e6 < 0.03 + 0.003
+
+
+def test_what_an_agent_within_claude_does_belongs_to_the_call_that_began_it() -> None:
+    def told(kind: str, within: str | None, **block: Any) -> dict[str, Any]:
+        return {"type": kind, "parent_tool_use_id": within, "message": {"content": [block]}}
+
+    turn = ClaudeCode().read([
+        told("assistant", None, type="tool_use", id="t1", name="Task", input={"prompt": "look"}),
+        told("assistant", "t1", type="text", text="I look."),
+        told("assistant", "t1", type="tool_use", id="t2", name="Read", input={"path": "a"}),
+        told("user", "t1", type="tool_result", tool_use_id="t2", content="1"),
+        told("user", None, type="tool_result", tool_use_id="t1", content="found"),
+        told("assistant", None, type="text", text="It is 1."),
+        {"type": "result", "result": "It is 1."},
+    ])  # fmt: skip
+    inner = ["I look.", {"tool": "Read", "input": {"path": "a"}, "output": "1"}]
+    task = {"tool": "Task", "input": {"prompt": "look"}, "output": "found", "steps": inner}
+    assert (turn.steps, turn.reply) == ([task], "It is 1.")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.steps import round_of
-from proctor.core.rounds import RoundState
+from proctor.core.rounds import RoundState, round_from
 
 
 def posts(told: Any) -> list[tuple[str, str, str]]:
@@ -88,3 +88,42 @@ def test_what_is_no_answer_is_a_failed_round(told: Any, why: str) -> None:
 def test_steps_before_a_failure_are_kept() -> None:
     made = round_of("q", {"error": "broke", "steps": ["tried"]}, more=["began"])
     assert [post.message for post in made.posts] == ["q", "began", "tried"]
+
+
+def test_steps_within_a_step_name_it_as_their_parent() -> None:
+    ask = {"tool": "Read", "input": "a", "output": "1", "steps": ["deep"]}
+    told = {"reply": "a", "steps": [
+        "hm",
+        {"tool": "Task", "input": "look", "output": "done", "steps": ["first", ask]},
+        {"from": "A", "message": "m", "id": "own", "steps": [{"from": "B", "message": "n"}]},
+    ]}  # fmt: skip
+    made = round_of("q", told)
+    assert [(post.message, post.id, post.parent) for post in made.posts] == [
+        ("q", "", ""), ("hm", "", ""), ("look", "step-2", ""), ("done", "", ""),
+        ("first", "", "step-2"), ("a", "step-2.2", "step-2"), ("1", "", "step-2"),
+        ("deep", "", "step-2.2"), ("m", "own", ""), ("n", "", "own"), ("a", "", ""),
+    ]  # fmt: skip
+    # Whoever called, the calls of tools are told as those of the agent.
+    assert [post.send_to for post in made.posts if post.send_from == "Planner"] == [
+        "Planner", "Task", "Planner", "Read", "Planner", "User",
+    ]  # fmt: skip
+    assert round_from(made.to_json()).posts[7].parent == "step-2.2"
+    assert "parent" not in made.to_json()["post_list"][1]
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ([{"tool": "t", "steps": ["x", {"mesage": 1}]}], "step 1.2: unknown field 'mesage'"),
+        ([{"tool": "t", "steps": "x"}], "step 1: its steps are no list"),
+    ],
+)
+def test_faults_within_a_step_are_named(steps: Any, why: str) -> None:
+    assert why in round_of("q", {"reply": "a", "steps": steps}).error
+
+
+def test_steps_do_not_lie_endlessly_deep() -> None:
+    step: Any = {"message": "deepest"}
+    for _ in range(30):
+        step = {"message": "m", "steps": [step]}
+    assert "more than 20 deep" in round_of("q", {"reply": "a", "steps": [step]}).error

@@ -9,7 +9,15 @@ from proctor.core.case_value import null_value
 from proctor.core.run import AttemptResult
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.reports.turns import agent_object, files_left, rounds_shown, turns_of
+from proctor.reports.turns import (
+    DEEPEST,
+    ShownPost,
+    agent_object,
+    files_left,
+    rounds_shown,
+    turns_of,
+    with_depth,
+)
 
 CASE = Case(
     id="c",
@@ -91,3 +99,24 @@ def test_files_are_those_after_the_last_round() -> None:
     }
     assert agent_object(attempt(), {}) == {}
     assert files_left(attempt(files=[])) == []
+
+
+def test_posts_lie_as_deep_as_their_parents_say() -> None:
+    def post(name: str, parent: str = "") -> ShownPost:
+        return ShownPost(
+            sender="a", receiver="b", message=name, attachments=(), id=name, parent=parent
+        )
+
+    posts = [
+        post("x"),
+        post("y", "x"),
+        post("z", "y"),
+        post("w", "x"),
+        post("v", "later"),
+        post("later", "v"),
+    ]
+    assert [(one.message, depth) for one, depth in with_depth(posts)] == [
+        ("x", 0), ("y", 1), ("z", 2), ("w", 1), ("v", 0), ("later", 1),
+    ]  # fmt: skip
+    chain = [post(str(number), str(number - 1)) for number in range(100)]
+    assert max(depth for _, depth in with_depth(chain)) == DEEPEST

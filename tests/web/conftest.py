@@ -17,9 +17,11 @@ from proctor.core.rounds import FILES, ROUNDS, Attachment, Post, Round
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite, ToolCall
+from proctor.engine.models.proxy_call import ProxyCall
 from proctor.engine.run.aggregate import case_result, fold_of, sort_keys
+from proctor.engine.run.candidate_calls import candidate_calls
 from proctor.engine.run.totals import RunTotals
-from proctor.store.rows import ResultRow, RunAttempt
+from proctor.store.rows import CallRow, ResultRow, RunAttempt
 from proctor.store.store import Store
 
 HOSTILE = [
@@ -120,8 +122,15 @@ class Examined:
                  FILES: [{some[:200]: None}]}  # fmt: skip
         if number % 2:
             steps = (Attachment(type="code", content=some), Attachment(type=some, content=some))
-            step = Post(message=some, send_from=some[:50], send_to=some[:50], attachments=steps)
-            notes[ROUNDS] = [Round.failed(some, some, [step]).to_json()]
+            step = Post(message=some, send_from=some[:50], send_to=some[:50], attachments=steps,
+                        id=some[:50])  # fmt: skip
+            inner = Post(message=some, send_from="Planner", send_to=some[:50], parent=some[:50])
+            called = ProxyCall(
+                path=some, model=some, request_messages=[{"role": some, "content": some}],
+                reply_text=text[:2999], settings={some: some},
+                tools=({"name": some, "arguments": some},),
+            )  # fmt: skip
+            notes[ROUNDS] = [Round.failed(some, some, [called.post, step, inner]).to_json()]
         made = cls.plain(name, text, 0.0)
         criterion = replace(
             made.case.criteria[0], scorer=Spec(name="judged", params={"question": some})
@@ -136,13 +145,15 @@ class Examined:
         )  # fmt: skip
 
 
-def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
+def store_run(
+    store: Store, name: str, examined: Sequence[Examined], candidate: Spec | None = None
+) -> Run:
     """Store a finished run, summed up as the engine does it."""
     cases = tuple(one.case for one in examined)
     suite = Suite(name="quiz", cases=cases)
     key = suite_key(suite, [case_key(case) for case in cases])
     store.suites.put(suite, key, [(case_key(case), case) for case in cases])
-    candidate = Spec(name="recorded", params={"name": name})
+    candidate = candidate or Spec(name="recorded", params={"name": name})
     run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=candidate)
     run = replace(run, status=RunStatus.COMPLETE)
     store.runs.save(run)
@@ -179,8 +190,44 @@ def _put(store: Store, run_id: str, place: int, one: Examined) -> None:
     store.attempts.link(run_id, links)
 
 
+@dataclass
+class KeyNotes:
+    """A store that notes which calls are looked up in it."""
+
+    keys: list[str]
+
+    @property
+    def calls(self) -> "KeyNotes":
+        """Give what calls are looked up in."""
+        return self
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Note the keys, and find nothing."""
+        self.keys += keys
+        return {}
+
+
+def store_calls(store: Store, run: Run, case: Case, attempt: Attempt, *texts: str) -> None:
+    """Store the calls that gave the replies of an attempt, with texts of one's own in them."""
+    noted = KeyNotes([])
+    candidate_calls(noted, run, case, attempt)  # type: ignore[arg-type]
+    store.calls.put(
+        CallRow(
+            key=key, model=text, request={"messages": [{"role": text, "content": text}], text: text},
+            response={"text": text, text: [text]}, usage={}, cost=0.5, seconds=1.5, created=1.0,
+        )
+        for key, text in zip(noted.keys, texts, strict=True)
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="session")
-def put_run() -> Callable[[Store, str, Sequence[Examined]], Run]:
+def put_calls() -> Callable[..., None]:
+    """Give the function that stores the calls of a candidate."""
+    return store_calls
+
+
+@pytest.fixture(scope="session")
+def put_run() -> Callable[..., Run]:
     """Give the function that stores a finished run."""
     return store_run
 

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 import proctor.web
 from proctor.core.comparison import Comparison, Preference
+from proctor.core.suite import Spec
 from proctor.store.store import Store
 from proctor.web.app import make_app
 
@@ -38,14 +39,20 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def client(
-    tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any, hostile: list[str]
+    tmp_path_factory: pytest.TempPathFactory,
+    put_run: Any,
+    put_calls: Any,
+    examined: Any,
+    hostile: list[str],
 ) -> Iterator[TestClient]:
+    served = Spec(name="model", params={"model": "openai:m@http://127.0.0.1:9/v1"})
     place = tmp_path_factory.mktemp("hostile") / "proctor.db"
     with Store.open(str(place)) as store:
         for name, answers in (("evil", hostile), ("twin", hostile[::-1])):
-            put_run(
-                store, name, [examined.hostile(number, text) for number, text in enumerate(answers)]
-            )
+            made = [examined.hostile(number, text) for number, text in enumerate(answers)]
+            run = put_run(store, name, made, served if name == "evil" else None)
+            for one, text in zip(made if name == "evil" else (), hostile, strict=False):
+                put_calls(store, run, one.case, one.attempts[0], text[:2000])
         store.comparisons.put(
             (f"k{number}", "c", Comparison(
                 case_id=f"case {number}", first="evil", second="twin", judge=text[:2000],
@@ -63,9 +70,22 @@ def pages(number: int) -> list[str]:
         f"/runs/evil/cases/{case}",
         f"/runs/evil/cases/{case}?full=1&text=raw",
         f"/runs/evil/cases/{case}?text=rendered",
+        f"/runs/evil/cases/{case}?step=1&full=1",
         f"/runs/evil/label?case={case}",
         f"/compare?run=evil&run=twin&case={case}",
     ]
+
+
+@pytest.mark.parametrize(("number", "step"), [(0, 2), (4, 2), (3, 3), (13, 2)])
+def test_requests_and_replies_of_models_are_shown_as_text(
+    client: TestClient, hostile: list[str], number: int, step: int
+) -> None:
+    # Attempts of odd numbers are those of agents, with a model call that a proxy saw.
+    seen = check(client, f"/runs/evil/cases/case%20{number}?step={step}&text=raw")
+    classes = [str(attributes.get("class")) for _, attributes in seen.elements]
+    assert "drawer exchange" in classes
+    assert ("within" in classes) == bool(number % 2)
+    assert hostile[number] in seen.text
 
 
 def check(client: TestClient, address: str) -> Outline:
@@ -81,7 +101,7 @@ def check(client: TestClient, address: str) -> Outline:
         assert not [name for name in attributes if name.startswith("on")], attributes
         assert attributes.get("http-equiv") is None
         if tag == "svg":
-            assert attributes["class"] in OWN_PICTURES
+            assert str(attributes["class"]).split()[0] in OWN_PICTURES
         if tag == "script":
             assert attributes["src"] in OWN_SCRIPTS
         for name in ("href", "src", "action", "formaction"):
@@ -112,7 +132,7 @@ def test_what_strangers_wrote_stays_text(
 @pytest.mark.parametrize(
     "address",
     ["/compare?run=evil&run=twin&force=1", "/compare?run=evil&run=twin&force=1&kind=both_wrong&q=<b>",
-     "/battles?run=evil&run=twin", "/runs/evil/label", "/runs/evil", "/runs/evil?column=tags&size=500",
+     "/battles?run=evil&run=twin", "/runs/evil/label", "/runs/evil", "/runs/evil?column=tags&column=reference&size=500",
      "/grid?run=evil&run=twin", "/?q=alert", "/runs/evil?q=alert(1)"],
 )  # fmt: skip
 def test_lists_of_what_strangers_wrote(client: TestClient, address: str) -> None:

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
@@ -17,6 +18,7 @@ from proctor.web.rendering import (
     day,
     json_answer,
     local_moment,
+    marked_html,
     moment,
     number,
     percent,
@@ -139,3 +141,20 @@ def test_a_page_is_escaped_and_remembers_the_language_that_was_chosen() -> None:
     assert "HttpOnly" in chosen.headers["set-cookie"]
     assert "set-cookie" not in answer_with(request("/x"), html).headers
     assert "set-cookie" not in answer_with(request("/x", "lang=xx"), html).headers
+
+
+@pytest.mark.parametrize(
+    ("html", "words", "wanted"),
+    [
+        ("<p>No Parcel.</p>", ["parcel"], "<p>No <mark>Parcel</mark>.</p>"),
+        ("<p>a</p>", [], "<p>a</p>"),
+        ("<p>a &amp; b</p>", ["amp"], "<p>a &amp; b</p>"),
+        ('<a class="p">p</a>', ["p"], '<a class="p"><mark>p</mark></a>'),
+        ("<math><mi>p</mi></math> p", ["p"], "<math><mi>p</mi></math> <mark>p</mark>"),
+        ("<p>x</p>", ["<p>"], "<p>x</p>"),
+        ("<p>(a.b)</p>", ["(a.b)"], "<p><mark>(a.b)</mark></p>"),
+        ("<p>x</p>", ["\\g<0>", " "], "<p>x</p>"),
+    ],
+)
+def test_words_are_marked_in_our_own_html(html: str, words: list[str], wanted: str) -> None:
+    assert marked_html(Markup(html), words) == wanted

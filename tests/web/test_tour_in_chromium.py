@@ -44,6 +44,8 @@ PAGES = {
     "agent run": "/runs/tour-agent",
     "agent": "/runs/tour-agent/cases/chart",
     "failed agent": "/runs/tour-agent/cases/mail",
+    "agent within": "/runs/tour-agent/cases/best-month?step=7",
+    "failed attempts": "/runs/tour-small-plain/cases/list-alias?attempt=failed",
     "compare": f"/compare?{PAIR}",
     "compare four": f"/compare?{GRID}",
     "compare case": f"/compare?{PAIR}&case=list-alias",
@@ -273,6 +275,63 @@ def test_an_agents_error_is_followed(page: Any, scheme: str) -> None:
 
 
 @SCHEMES
+def test_what_an_agent_within_did_folds(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/tour-agent/cases/best-month")
+    outline = page.locator(".outline")
+    inner = outline.locator("details.within")
+    sync_api.expect(inner).to_have_count(1)
+    sync_api.expect(inner.get_by_role("link").first).to_be_visible()
+    inner.locator("summary").click()
+    sync_api.expect(inner.get_by_role("link").first).to_be_hidden()
+    inner.locator("summary").click()
+    inner.get_by_role("link", name="read_file").click()
+    sync_api.expect(page.locator(".step h3")).to_contain_text("read_file")
+    # What took time within a step is drawn below it.
+    lanes = page.locator(".timeline rect").evaluate_all(
+        "all => [...new Set(all.map(one => one.getAttribute('y')))]"
+    )
+    assert len(lanes) > 1
+    page.locator("summary", has_text="All steps").click()
+    page.locator("details.round summary").first.click()
+    within = page.locator("details.round details.within")
+    sync_api.expect(within).to_contain_text("I read the file that was written.")
+
+
+@SCHEMES
+def test_the_request_of_an_answer_is_opened(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/tour-large-plain/cases/quadratic")
+    drawer = page.locator("details.exchange").first
+    sync_api.expect(drawer.locator("pre").first).to_be_hidden()
+    drawer.locator("summary").click()
+    sync_api.expect(drawer.locator("pre").first).to_contain_text('"temperature": 0.7')
+    sync_api.expect(drawer.locator("pre").nth(1)).to_contain_text('"served_by": "large"')
+
+
+@SCHEMES
+def test_a_point_of_the_scatter_lists_its_cases(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"/compare?{PAIR}")
+    point = page.locator(".scatter circle.worse")
+    sync_api.expect(point).to_have_count(1)
+    point.click()
+    page.wait_for_url(re.compile("where="))
+    sync_api.expect(page.locator("table.answers tbody tr")).to_have_count(1)
+    sync_api.expect(page.locator("table.answers td.asked")).to_contain_text("Worse")
+
+
+@SCHEMES
+def test_one_key_leads_past_the_filters_to_the_first_case(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/tour-small-plain")
+    for key in ("Tab", "Tab", "Enter", "Tab"):
+        press(page, key)
+    first = page.locator("table.cases td.id a").first
+    sync_api.expect(first).to_be_focused()
+
+
+@SCHEMES
 def test_a_shared_file_is_opened_from_disk(
     browser: Any, place: str, tmp_path: Path, axe: str, scheme: str
 ) -> None:
@@ -294,6 +353,33 @@ def test_a_shared_file_is_opened_from_disk(
         name = link.inner_text()
         link.click()
         sync_api.expect(page.locator("h1")).to_have_text(name)
+        assert findings(page, axe) == []
+    assert wrong == []
+
+
+def test_a_shared_agent_has_its_steps_as_a_tree(
+    browser: Any, place: str, tmp_path: Path, axe: str
+) -> None:
+    file = tmp_path / "agent.html"
+    with Store.open(place) as store, file.open("wb") as out:
+        write_page(store, ["tour-agent"], out, ShareSettings())
+    wrong: list[str] = []
+    with new_page(browser) as page:
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(f"{file.as_uri()}#view=case&case=best-month")
+        inner = page.locator(".outline details.within")
+        sync_api.expect(inner.get_by_role("link")).to_have_count(2)
+        names = page.locator(".outline a").all_inner_texts()
+        assert [int(name.split()[1]) for name in names] == list(range(1, len(names) + 1))
+        bars = page.locator(".timeline rect")
+        sync_api.expect(bars).to_have_count(len(names))
+        ends = bars.evaluate_all(
+            "all => all.map(one => Number(one.getAttribute('x')) + Number(one.getAttribute('width')))"
+        )
+        width = float(page.locator(".timeline").get_attribute("viewBox").split()[2])
+        assert max(ends) <= width + 0.5
+        inner.get_by_role("link", name="read_file").click()
+        sync_api.expect(page.locator(".step h3")).to_contain_text("read_file")
         assert findings(page, axe) == []
     assert wrong == []
 

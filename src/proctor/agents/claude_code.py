@@ -50,6 +50,7 @@ class ClaudeCode(CodingAgent):
     def read(self, events: Sequence[Mapping[str, Json]]) -> AgentTurn:
         told = AgentTurn()
         open_calls: dict[str, dict[str, Json]] = {}
+        step: dict[str, Json]
         for event in events:
             told.session = str(event.get("session_id") or told.session)
             if event.get("type") == "result":
@@ -60,15 +61,19 @@ class ClaudeCode(CodingAgent):
                     told.reply = str(text or "")
                 told.usage = _used(event)
                 continue
+            # What an agent within the agent does belongs to the call that began it.
+            within = open_calls.get(str(event.get("parent_tool_use_id") or ""))
+            steps = told.steps if within is None else within.setdefault("steps", [])
             for block in _blocks(event):
                 if block.get("type") == "tool_use":
-                    step = told.tool(str(block.get("name")), block.get("input"))
+                    step = {"tool": str(block.get("name")), "input": block.get("input")}
+                    steps.append(step)
                     open_calls[str(block.get("id"))] = step
                 elif block.get("type") == "tool_result":
                     if (called := open_calls.get(str(block.get("tool_use_id")))) is not None:
                         called["output"] = _text(block.get("content"))
                 elif block.get("type") == "text" and event.get("type") == "assistant":
-                    told.steps.append(str(block.get("text") or ""))
+                    steps.append(str(block.get("text") or ""))
         if told.reply is not None and told.steps and told.steps[-1] == told.reply:
             told.steps.pop()
         return told

@@ -1,7 +1,7 @@
 """What agents report of their steps, in a few plain shapes, as posts of a round."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from proctor.core.exchange import Usage
@@ -10,8 +10,12 @@ from proctor.core.suite import Json
 
 SPENT = {"seconds", "tokens"}
 """What a step may say that it took."""
-FIELDS = {"from", "to", "message", "type", "content", "attachments", "extra", "id", *SPENT}
-TOOL = {"tool", "input", "output", *SPENT}
+WITHIN = "steps"
+"""What an agent within the agent did for a step: steps of its own."""
+FIELDS = {"from", "to", "message", "type", "content", "attachments", "extra", "id", WITHIN, *SPENT}
+TOOL = {"tool", "input", "output", WITHIN, *SPENT}
+DEEPEST = 20
+"""How deep steps may lie within steps."""
 LONGEST = 2000
 MOST_SPENT = 1e12
 
@@ -61,14 +65,28 @@ def _listed(steps: Json) -> list[Json]:
 
 
 def posts_of(steps: Sequence[Json]) -> tuple[Post, ...]:
-    """Return the posts that steps stand for, or raise a ValueError that names the step."""
-    posts: list[Post] = []
+    """Return the posts that steps stand for, or raise a ValueError that names the step.
+
+    What was done within a step follows it, and names it as its parent.
+    """
+    return tuple(_posts_within(steps, Post(message="", send_from="", send_to=""), ""))
+
+
+def _posts_within(steps: Sequence[Json], parent: Post, place: str) -> Iterator[Post]:
+    if place.count(".") > DEEPEST:
+        raise ValueError(f"steps lie within each other more than {DEEPEST} deep")
     for number, step in enumerate(steps, 1):
+        own = f"{place}{number}"
         try:
-            posts += _posts(step)
+            posts = [replace(post, parent=parent.id) for post in _posts(step)]
+            within = _listed(step.get(WITHIN)) if isinstance(step, Mapping) else []
         except ValueError as error:
-            raise ValueError(f"step {number}: {error}") from None
-    return tuple(posts)
+            raise ValueError(f"step {own}: {error}") from None
+        if within:
+            # What was asked, not what came back, is the post that others belong to.
+            posts[0] = replace(posts[0], id=posts[0].id or f"step-{own}")
+        yield from posts
+        yield from _posts_within(within, posts[0], f"{own}.")
 
 
 def _posts(step: Json) -> list[Post]:
@@ -100,7 +118,7 @@ def _tool(step: Mapping[str, Json]) -> list[Post]:
     """Return the two posts of a call: what the tool was told, and what came back."""
     if unknown := sorted(step.keys() - TOOL):
         raise ValueError(
-            f"unknown field {unknown[0]!r} (a tool has: input, output, seconds, tokens)"
+            f"unknown field {unknown[0]!r} (a tool has: input, output, steps, seconds, tokens)"
         )
     name = str(step["tool"])
     tool_input, spent = text_of(step.get("input", "")), _spent(step)

@@ -9,7 +9,7 @@ import click
 from proctor.cli.options import json_option
 
 if TYPE_CHECKING:
-    from proctor.engine.models.proxy import ProxyCall
+    from proctor.engine.models.proxy_call import ProxyCall
 
 PORT = 7462
 

@@ -195,21 +195,23 @@ def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
 
 def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) -> Iterator[str]:
     """Yield an agent's posts and the files it left, attachments only if ``most`` is None."""
-    from proctor.reports.turns import files_left, rounds_shown
+    from proctor.reports.turns import files_left, rounds_shown, with_depth
 
     for one in rounds_shown(attempt):
         error_note = f", {one.error}" if one.error else ""
         yield click.style(f"  round {one.number}: {one.state}{_printable(error_note)}", dim=True)
-        for post in one.posts:
+        for post, depth in with_depth(one.posts):
+            own = "    " + "  " * depth
             first, *rest = _cut(_printable(post.message), most).split("\n")
-            yield f"    {_printable(post.sender)} -> {_printable(post.receiver)}: {first}"
-            yield from (f"      {line}" for line in rest)
+            yield f"{own}{_printable(post.sender)} -> {_printable(post.receiver)}: {first}"
+            yield from (f"{own}  {line}" for line in rest)
             kinds = ", ".join(kind for kind, _ in post.attachments)
             if kinds and most is not None:
-                yield click.style(f"      with {_printable(kinds)} (--full shows them)", dim=True)
+                note = f"with {_printable(kinds)} (--full shows them)"
+                yield click.style(f"{own}  {note}", dim=True)
             for kind, text in post.attachments if most is None else ():
-                yield f"      [{_printable(kind)}]"
-                yield from (f"        {line}" for line in _printable(text).split("\n"))
+                yield f"{own}  [{_printable(kind)}]"
+                yield from (f"{own}    {line}" for line in _printable(text).split("\n"))
     for file in files_left(attempt):
         size = f"{sizes[file.key]} bytes" if file.key in sizes else "not kept"
         yield f"  left: {_printable(file.name)} ({size})"

@@ -26,6 +26,8 @@ class Ruling(Generic[Verdict]):
     raw: tuple[str, ...] = ()
     """All raw replies, the failed ones first."""
     usage: Usage = field(default_factory=Usage)
+    seconds: float | None = None
+    """How long the replies took together; none where nobody measured it."""
     panel: tuple["Ruling[Verdict]", ...] = ()
     """The single rulings, where several judges or repeats were asked."""
     logprobs: Mapping[str, float] = field(default_factory=dict)
@@ -37,11 +39,19 @@ class Ruling(Generic[Verdict]):
         """Return what is kept with a score: how, how often, at what cost."""
         recorded: dict[str, Json] = {"rung": self.rung, "tries": self.tries, "raw": list(self.raw)}
         recorded["usage"] = plain(self.usage)
+        if self.seconds is not None:
+            recorded["seconds"] = round(self.seconds, 3)
         if self.logprobs:
             recorded["logprobs"] = dict(self.logprobs)
         if self.panel:
             recorded["panel"] = [ruling.record() for ruling in self.panel]
         return recorded
+
+
+def seconds_of(rulings: Sequence[Ruling[Any]]) -> float | None:
+    """Return how long the replies of several rulings took; none where nobody measured any."""
+    seconds = [ruling.seconds for ruling in rulings if ruling.seconds is not None]
+    return sum(seconds) if seconds else None
 
 
 class ReadingError(ValueError):

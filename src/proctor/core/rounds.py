@@ -50,6 +50,8 @@ class Post:
     send_to: str
     attachments: tuple[Attachment, ...] = ()
     id: str = ""
+    parent: str = ""
+    """The id of the post that led to this one: what an agent within the agent did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +191,7 @@ def _post_json(post: Post, place: int) -> dict[str, Json]:
             }
             for number, item in enumerate(post.attachments)
         ],
+        **({"parent": post.parent} if post.parent else {}),
     }
 
 
@@ -197,6 +200,7 @@ def _post_from(data: Json) -> Post:
         raise ValueError("a post is an object")
     return Post(
         id=str(data.get("id", "")),
+        parent=str(data.get("parent") or ""),
         message=str(data.get("message") or ""),
         send_from=str(data.get("send_from") or "Unknown"),
         send_to=str(data.get("send_to") or "Unknown"),

@@ -36,12 +36,15 @@ class _Tries(Generic[Verdict]):
     requests: list[Request] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    seconds: float | None = None
 
     async def reply(self, model: Model, request: Request) -> Reply:
         reply = await model.reply(request)
         self.requests.append(request)
         self.raw.append(reply.text or "")
         self.usage += reply.usage
+        if reply.seconds is not None:
+            self.seconds = (self.seconds or 0.0) + reply.seconds
         return reply
 
     def ruling(self, verdict: Verdict, rung: str) -> Ruling[Verdict]:
@@ -51,6 +54,7 @@ class _Tries(Generic[Verdict]):
             tries=len(self.raw),
             raw=tuple(self.raw),
             usage=self.usage,
+            seconds=self.seconds,
         )
 
     def error(self, problem: ValueError | None, reason: str) -> JudgeError:

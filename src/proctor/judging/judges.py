@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, cast
 
-from proctor.contracts.judge import Judge, Ruling, Talk, Tie
+from proctor.contracts.judge import Judge, Ruling, Talk, Tie, seconds_of
 from proctor.contracts.model import Model
 from proctor.core.exchange import Sampling, Usage
 from proctor.core.fingerprint import digest, plain
@@ -218,6 +218,7 @@ def _folded(
         tries=sum(ruling.tries for ruling in panel),
         raw=raw,
         usage=usage,
+        seconds=seconds_of(panel),
         panel=panel,
     )
 

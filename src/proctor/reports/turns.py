@@ -1,7 +1,7 @@
 """Marks, rounds and files of the turns of an attempt."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -12,6 +12,8 @@ from proctor.core.suite import Case, Json
 from proctor.reports.reasons import rows_of
 
 SCORED, UNSCORED = "scored", "unscored"
+DEEPEST = 20
+"""How deep posts are shown within posts; what lies deeper is shown on the last level."""
 NOT_REACHED, AGENT_FAILURE = "not_reached", "agent_failure"
 
 
@@ -74,6 +76,9 @@ class ShownPost:
     message: str
     attachments: tuple[tuple[str, str], ...]
     """Kind and text of each attachment."""
+    id: str = ""
+    parent: str = ""
+    """The id of the post that led to this one; empty for what the agent itself did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +114,17 @@ def rounds_shown(attempt: Attempt) -> list[ShownRound]:
     ]
 
 
+def with_depth(posts: Sequence[ShownPost]) -> Iterator[tuple[ShownPost, int]]:
+    """Yield posts with how deep each lies within others; a parent counts if it came before."""
+    depths: dict[str, int] = {}
+    for post in posts:
+        depth = depths[post.parent] + 1 if post.parent and post.parent in depths else 0
+        depth = min(depth, DEEPEST)
+        if post.id:
+            depths.setdefault(post.id, depth)
+        yield post, depth
+
+
 def files_left(attempt: Attempt) -> list[RoundFile]:
     """Return the files after the last round."""
     after = rows_of(dict(attempt.notes), FILES)
@@ -135,6 +151,8 @@ def _post(post: Mapping[str, Json]) -> ShownPost:
             (str(item.get("type", "")), _text(item.get("content")))
             for item in rows_of(post, "attachment_list")
         ),
+        id=str(post.get("id") or ""),
+        parent=str(post.get("parent") or ""),
     )
 
 

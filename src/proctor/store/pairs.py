@@ -18,10 +18,12 @@ from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.results import RESULT_COLUMNS, row_of
 from proctor.store.rows import (
     BROKEN,
+    SHARES,
     Change,
     PairedCount,
     PairedRow,
     ResultRow,
+    ShareCell,
     StoredPair,
     tags_of,
 )
@@ -116,6 +118,18 @@ class Pairs:
             for row in streamed:
                 values = PairedRow(*row[2 + len(group) :])
                 yield PairedCount(values, row[0], row[2] if group else "", row[1] or "")
+
+    def shares(self, first: Run, second: Run) -> list[ShareCell]:
+        """Count the cases with a value in both runs by what share of the first's full it is."""
+        pairs = self.columns(first, second)
+        if pairs is not None:
+            return pairs.share_cells()
+        full = func.nullif(ONE.c.full, 0.0)
+        one, two = ONE.c.value / full, TWO.c.value / full
+        cells = _reached(one).label("first_cuts"), _reached(two).label("second_cuts")
+        query = joined(first, second, select(*cells, func.count(), func.avg(one), func.avg(two)))
+        query = query.where(one.is_not(None), two.is_not(None)).group_by(*cells).order_by(*cells)
+        return [ShareCell(*row) for row in self._database.fetch_all(query)]
 
     def iter_cases(
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
@@ -272,6 +286,12 @@ def changed(change: Change | None) -> Any:
         "both_partly": and_(short, ~none),
     }
     return and_(same, kinds[change])
+
+
+def _reached(share: Any) -> Any:
+    """Return how many of the cuts a share reaches."""
+    steps = [share > SHARES[0], *(share >= cut for cut in SHARES[1:])]
+    return sum((case((step, 1), else_=0) for step in steps), start=literal(0))
 
 
 def paired_case(row: Any) -> StoredPair:

@@ -261,6 +261,22 @@ class PairedCount(NamedTuple):
     """The cluster of the cases in the first run; empty where each is a draw of its own."""
 
 
+SHARES = (0.0, *(place / 10 for place in range(1, 10)), 1.0)
+"""Where the shares of full marks are cut to count pairs: 0, each tenth, and all of them."""
+
+
+class ShareCell(NamedTuple):
+    """Cases whose values lie between the same cuts in two runs."""
+
+    first: int
+    """How many cuts the share of the first reaches; the first cut is only reached above 0."""
+    second: int
+    cases: int
+    first_share: float
+    """The mean of the shares."""
+    second_share: float
+
+
 class StoredPair(NamedTuple):
     """One case of two runs."""
 

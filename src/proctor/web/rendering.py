@@ -153,6 +153,22 @@ def marked(text: str, words: Sequence[str]) -> str | Markup:
     return Markup("").join(shown)
 
 
+_NO_TEXT = re.compile(r"(<math.*?</math>|<[^>]*>|&[^;\s]{1,10};)", re.S)
+"""What is no text in our own HTML: formulas, tags and entities."""
+
+
+def marked_html(html: Markup, words: Sequence[str]) -> Markup:
+    """Return HTML of our own with some words of its texts marked, in upper or lower case."""
+    wanted = [re.escape(str(escape(visible(word)))) for word in words if word.strip()]
+    if not wanted:
+        return html
+    found = re.compile("|".join(wanted), re.IGNORECASE)
+    parts = _NO_TEXT.split(str(html))
+    # Every other part is a tag; what is text was escaped when it was written.
+    parts[::2] = [found.sub(r"<mark>\g<0></mark>", part) for part in parts[::2]]
+    return Markup("").join(map(Markup, parts))
+
+
 _SIGNS = re.compile(
     r"```\w*\s*(?P<block>.*?)\s*(?:```|$)|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*", re.S
 )
@@ -279,6 +295,7 @@ def _environment() -> Environment:
         "percent_short": percent_short,
         "place": place,
         "marked": marked,
+        "marked_html": marked_html,
         "beginning": beginning,
         "rich": rich,
         "length_of": length,

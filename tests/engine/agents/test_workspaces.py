@@ -15,7 +15,7 @@ from proctor.core.suite import Case, CaseFile, Message
 from proctor.engine.agents import workspaces
 from proctor.engine.agents.workspaces import AgentWorkspaces, lay, left_in, placed_cases
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.proxy import ProxyCall
+from proctor.engine.models.proxy_call import ProxyCall
 from proctor.errors import AgentError, BudgetError, ModelError, SuiteError
 
 CASE = Case(id="c", messages=(Message(role="user", content="Go."),), criteria=())

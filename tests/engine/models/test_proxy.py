@@ -66,7 +66,9 @@ def test_a_call_is_passed_on_and_becomes_a_step() -> None:
     assert told == [call]
     post = call.post
     assert (post.send_from, post.send_to, post.message) == ("Model", "Planner", "5")
-    assert [a.type for a in post.attachments] == ["model_request", "model_usage"]
+    kinds = ["model_request", "model_settings", "model_usage"]
+    assert [a.type for a in post.attachments] == kinds
+    assert post.attachments[1].content == {"model": "real"}
     assert "the-real-key" not in json.dumps(call.to_json()) + repr(call)
 
 

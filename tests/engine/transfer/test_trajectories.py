@@ -9,7 +9,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.rounds import AGENT, Attachment, Post, Round
 from proctor.core.suite import Case, Message, ToolCall
-from proctor.engine.models.proxy import ProxyCall
+from proctor.engine.models.proxy_call import ProxyCall
 from proctor.engine.transfer.trajectories import trajectory_of
 
 CASE = Case(id="bug", messages=(Message(role="user", content="Mend it."),), criteria=())

@@ -1,11 +1,16 @@
 """The page of battles: runs that were named, counted as the command counts them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.testclient import TestClient
 
+from proctor.core.comparison import Comparison, Preference
 from proctor.errors import UsageError
+from proctor.store.store import Store
+from proctor.web.app import make_app
 from proctor.web.pages import battle as battle_page
 from proctor.web.pages.battle import by_case, show_battles
 
@@ -82,3 +87,32 @@ def test_comparisons_are_gathered_by_case_and_what_was_decided_comes_first() -> 
         ("even", "tie", 1),
         ("broken", "invalid", 1),
     ]
+
+
+def test_what_the_numbers_lack_is_said_once(tmp_path: Path, put_run: Any, examined: Any) -> None:
+    place = str(tmp_path / "p.db")
+    with Store.open(place) as store:
+        for run, last in (("one", "x"), ("two", "y")):
+            put_run(
+                store,
+                run,
+                [examined.plain(name, f"{run} {name}", 1.0) for name in ("a", "b", last)],
+            )
+        store.comparisons.put(
+            (f"{case}-{first}", "c", Comparison(
+                case_id=case, first=first, second=second, judge="first", asked="a",
+                outcome=Preference.FIRST, reason="clearer",
+            ))
+            for case in "ab"
+            for first, second in (("one", "two"), ("two", "one"))
+        )  # fmt: skip
+    with TestClient(make_app(place), base_url="http://127.0.0.1") as client:
+        told = client.get("/battles.json?run=one&run=two").json()["battles"][0]
+        page = client.get("/battles?run=one&run=two").text
+        chinese = client.get("/battles?run=one&run=two&lang=zh").text
+    # The command's own warnings are on the page.
+    assert told["warnings"] == ["2 cases are in only one of 'one' and 'two'; they are left out"]
+    assert any("position bias" in note for note in told["notes"])
+    assert page.count('<p class="warned">') == len(told["notes"])
+    for part in ("位置偏好", "只出现在"):
+        assert part in chinese

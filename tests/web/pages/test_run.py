@@ -10,6 +10,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
+from proctor.core.suite import Spec
 from proctor.errors import UsageError
 from proctor.store.queries import Cursor
 from proctor.store.store import Store
@@ -186,3 +187,22 @@ def test_costs_are_told_by_role() -> None:
     usage = {"cost": 3.0, "roles": {"candidate": {"cost": 1}, "judge": {"cost": 2.0}, "x": {}}}
     assert _costs(usage) == {"candidate": 1.0, "judge": 2.0}
     assert _costs({"calls": 0}) == {}
+
+
+def test_how_the_candidate_was_asked_stands_beside_it(
+    tmp_path: Path, put_run: Any, examined: Any
+) -> None:
+    place = str(tmp_path / "p.db")
+    params = {"model": "openai:m", "sampling": {"temperature": 0.25, "seed": 7}}
+    with Store.open(place) as store:
+        made = [examined.plain("a", "x", 1.0)]
+        put_run(store, "chosen", made, Spec(name="model", params=params))
+        put_run(store, "recorded", made)
+    with TestClient(make_app(place), base_url="http://127.0.0.1") as client:
+        pages = {name: client.get(f"/runs/{name}").text for name in ("chosen", "recorded")}
+        twin = client.get("/runs/chosen.json").json()
+    assert "temperature 0.25, seed 7" in pages["chosen"]
+    assert "temperature" not in pages["recorded"]
+    assert twin["sampling"] == {"temperature": 0.25, "seed": 7}
+    # One key leads past the filters to the first case.
+    assert '<a class="skip" href="#p0">' in pages["chosen"]

@@ -27,7 +27,8 @@ from proctor.core.rounds import LAID, Round, RoundState
 from proctor.core.suite import Case, Json, Message
 from proctor.engine.agents.setup import set_up
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.proxy import ModelProxy, ProxyCall
+from proctor.engine.models.proxy import ModelProxy
+from proctor.engine.models.proxy_call import ProxyCall
 from proctor.errors import AgentError, BudgetError, ModelError, Problem, ProctorError, SuiteError
 from proctor.io.redaction import redact, redact_bytes, redact_error
 

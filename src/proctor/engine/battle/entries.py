@@ -6,7 +6,7 @@ from itertools import combinations
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import digest
-from proctor.core.run import Run
+from proctor.core.run import Run, sound_summary
 from proctor.core.suite import Case
 from proctor.errors import UsageError
 from proctor.store.store import Store
@@ -116,15 +116,40 @@ def _unlike(one: Run, two: Run, entries: Entries) -> Iterator[str]:
         raise UsageError(
             f"the runs {both} have no {what} in common (fix: run both on the same suite)"
         )
-    if alone := len(first.keys() ^ second.keys()):
-        yield f"{alone} cases are in only one of {both}; they are left out"
-    if unlike := len(shared) - same:
-        yield f"{unlike} cases of {both} have one id and two questions; they are left out"
+    yield from _left_out(both, len(first.keys() ^ second.keys()), len(shared) - same)
     unfinished = sum(
         not (_is_finished(a) and _is_finished(b)) for _, a, b in paired(entries, one.id, two.id)
     )
-    if unfinished:
-        yield f"{unfinished} attempts of {both} could not be made; run the suite again to make them"
+    yield from _unmade(both, unfinished)
+
+
+def stored_warnings(store: Store, runs: Sequence[Run]) -> list[str]:
+    """Return what a battle of runs leaves out, as far as their results tell; no case is read."""
+    warnings: list[str] = []
+    for one, two in combinations(runs, 2):
+        both = f"{one.name!r} and {two.name!r}"
+        if one.suite_key != two.suite_key:
+            shared = sum(1 for _ in store.pairs.iter_met(one, two))
+            alone = store.results.count(one.id) + store.results.count(two.id) - 2 * shared
+            changed = store.pairs.iter_changed_cases(one.suite_key, two.suite_key)
+            unlike = sum(first.messages != second.messages for first, second in changed)
+            warnings += _left_out(both, alone, unlike)
+        summaries = [sound_summary(store.summaries.get(run.id)) or {} for run in (one, two)]
+        errors = sum(summary.get("totals", {}).get("errors") or 0 for summary in summaries)
+        warnings += _unmade(both, errors)
+    return warnings
+
+
+def _left_out(both: str, alone: int, unlike: int) -> Iterator[str]:
+    if alone:
+        yield f"{alone} cases are in only one of {both}; they are left out"
+    if unlike:
+        yield f"{unlike} cases of {both} have one id and two questions; they are left out"
+
+
+def _unmade(both: str, attempts: int) -> Iterator[str]:
+    if attempts:
+        yield f"{attempts} attempts of {both} could not be made; run the suite again to make them"
 
 
 def _same(one: BattleEntry, two: BattleEntry) -> bool:

@@ -15,7 +15,15 @@ from proctor.core.fingerprint import digest, plain
 from proctor.core.names import candidate_label
 from proctor.core.run import Run
 from proctor.core.suite import VARIANT, Json
-from proctor.engine.battle.entries import BattleJob, Entries, chosen, entries_of, jobs_of, paired
+from proctor.engine.battle.entries import (
+    BattleJob,
+    Entries,
+    chosen,
+    entries_of,
+    jobs_of,
+    paired,
+    stored_warnings,
+)
 from proctor.engine.battle.prompt import Asking, BattleMarks
 from proctor.engine.battle.tally import Grouping, faced, leaderboard, never_met, pair_of
 from proctor.engine.models.call_scope import CallScope
@@ -109,7 +117,9 @@ def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
         tags |= store.results.tags_of(run.id, unknown)
         clusters |= store.results.clusters_among(run.id, unknown)
     grouping = Grouping(tags=tags, clusters=clusters)
-    return [_summed(stored_runs, group, grouping) for group in groups.values()]
+    warnings = tuple(stored_warnings(store, stored_runs))
+    battles = [_summed(stored_runs, group, grouping) for group in groups.values()]
+    return [replace(outcome, warnings=warnings) for outcome in battles]
 
 
 @dataclass

@@ -156,6 +156,13 @@ class Wrapped(Model):
         await self.inner.close()
 
 
+def call_key(identity: str, request: Request, request_json: Json = None) -> str:
+    """Return the key of a call to a model of an identity, without one store's own marks."""
+    looked_up = request.addressed
+    written = request_json if looked_up is request and request_json is not None else None
+    return digest_plain(["call", identity, plain(looked_up) if written is None else written])
+
+
 @dataclass(frozen=True, slots=True)
 class CachedCall:
     """A stored reply with its time."""
@@ -222,10 +229,7 @@ class StoredModel(Wrapped):
         return bool(replies) and replies[-1].stored
 
     def _key(self, request: Request, request_json: Json) -> str:
-        """Return the key of a call, without this store's own marks."""
-        looked_up = request.addressed
-        addressed = request_json if looked_up is request else plain(looked_up)
-        return digest_plain(["call", self._identity, addressed])
+        return call_key(self._identity, request, request_json)
 
     async def _cached(
         self, key: str, request: Request, request_json: Json

@@ -22,10 +22,8 @@ from proctor.core.exchange import (
     ProxiedExchange,
     Reply,
     Upstream,
-    Usage,
     cost_of,
 )
-from proctor.core.rounds import AGENT, Attachment, Post
 from proctor.core.suite import Json
 from proctor.engine.models.budget import Budget, PricedRequest, tokens
 from proctor.engine.models.proxied_replies import (
@@ -34,6 +32,7 @@ from proctor.engine.models.proxied_replies import (
     reply_in,
     reply_in_stream,
 )
+from proctor.engine.models.proxy_call import QUESTIONS, ProxyCall, settings_of
 from proctor.errors import BudgetError, UsageError
 from proctor.io import json_bytes
 from proctor.io.event_stream import MEDIA_TYPE, events
@@ -146,66 +145,6 @@ def _is_here(host: str, port: int) -> bool:
     except ValueError:
         return False
     return parts.hostname in ("127.0.0.1", "localhost") and host_port == port and "@" not in host
-
-
-MODEL = "Model"
-"""The role of the model in the rounds of an agent."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProxyCall:
-    """One model call of an agent."""
-
-    path: str
-    model: str
-    request_messages: Json
-    """The messages of the request."""
-    reply_text: str
-    tools: tuple[Json, ...] = ()
-    """The tool calls that the model requested."""
-    status: int = 200
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    at: float = 0.0
-
-    @property
-    def post(self) -> Post:
-        """Return the call as a step of the agent: the reply, with the request attached."""
-        attachments = [Attachment(type="model_request", content=self.request_messages)]
-        attachments += [Attachment(type="function", content=tool) for tool in self.tools]
-        took = {
-            "model": self.model,
-            "status": self.status,
-            "prompt_tokens": self.usage.prompt_tokens,
-            "completion_tokens": self.usage.completion_tokens,
-            "cost": self.usage.cost,
-            "seconds": round(self.seconds, 3),
-        }
-        if self.usage.cached_tokens:
-            took["cached_tokens"] = self.usage.cached_tokens
-        attachments.append(Attachment(type="model_usage", content=took))
-        return Post(
-            message=self.reply_text, send_from=MODEL, send_to=AGENT, attachments=tuple(attachments)
-        )
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the call as JSON for a record."""
-        usage = self.usage
-        return {
-            "session": "",
-            "path": self.path,
-            "model": self.model,
-            "messages": self.request_messages,
-            "reply": self.reply_text,
-            "tool_calls": list(self.tools),
-            "status": self.status,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "cost": usage.cost,
-            "seconds": round(self.seconds, 6),
-            "at": self.at,
-            **({"cached_tokens": usage.cached_tokens} if usage.cached_tokens else {}),
-        }
 
 
 LARGEST = 64 * 1024 * 1024
@@ -515,6 +454,7 @@ class ModelProxy:
             path=proxied.path,
             model=self.upstream.model or redact(str(body.get("model", ""))),
             request_messages=redact_json(proxied.question),
+            settings=redact_json(proxied.settings),
             reply_text=redact(proxied_reply.text),
             tools=tuple(redact_json(list(proxied_reply.tools))),
             status=status,
@@ -544,8 +484,12 @@ class _ProxiedRequest:
     @property
     def question(self) -> Json:
         """Return the messages, whatever the protocol calls them."""
-        names = ("messages", "input", "contents", "prompt")
-        return next((self.body[name] for name in names if self.body.get(name)), None)
+        return next((self.body[name] for name in QUESTIONS if self.body.get(name)), None)
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """Return the rest of the request."""
+        return settings_of(self.body)
 
     @property
     def counts(self) -> bool:

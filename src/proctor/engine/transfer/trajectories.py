@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from proctor.core.attempt import Attempt, used_by_candidate
 from proctor.core.rounds import AGENT, TOOK, USER, RoundState, rounds_of
 from proctor.core.suite import Case, Json, Message
-from proctor.engine.models.proxy import MODEL
+from proctor.engine.models.proxy_call import MODEL
 
 SCHEMA = "ATIF-v1.4"
 _REQUEST, _CALL, _USAGE = "model_request", "function", "model_usage"

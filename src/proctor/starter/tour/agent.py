@@ -34,7 +34,18 @@ def _best() -> dict[str, Any]:
     thought = "One row has no number. I leave it out and say so."
     write = _timed("write_file", {"path": "sorted.csv"}, _write_sorted)
     reply = "**January** was the best month, with 1200. March has no number."
-    return {"reply": reply, "steps": [read, thought, write], **_used(690, 61)}
+    checker = {
+        "tool": "checker",
+        "input": {"task": "Is sorted.csv in order?"},
+        "output": "It is in order.",
+        "steps": ["I read the file that was written.", _checked()],
+    }
+    return {"reply": reply, "steps": [read, thought, write, checker], **_used(690, 61)}
+
+
+def _checked() -> Step:
+    """Read a file once more, as an agent within this one."""
+    return _timed("read_file", {"path": "sorted.csv"}, Path("sorted.csv").read_text)
 
 
 def _chart() -> dict[str, Any]:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.store.parts.columns import Codes, ResultColumns, loaded_ids
 from proctor.store.parts.conditions import ColumnTerms
-from proctor.store.rows import Change, PairedRow, ResultRow, StoredPair, encode, tags_of
+from proctor.store.rows import (
+    SHARES,
+    Change,
+    PairedRow,
+    ResultRow,
+    ShareCell,
+    StoredPair,
+    encode,
+    tags_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,6 +170,28 @@ class PairColumns:
         kinds = {"both_right": ~short, "both_wrong": short & none, "both_partly": short & ~none}
         same: Array = both & (np.abs(difference) <= NEAR) & kinds[change]
         return same
+
+    def share_cells(self) -> list[ShareCell]:
+        """Count the cases with a value in both runs by what share of the first's full it is."""
+        import numpy as np
+
+        full = self.first.full
+        counted = self.have_values() & (full != 0)
+        one, two = (
+            value[counted] / full[counted] for value in (self.first.value, self.number("value"))
+        )
+        first, second = (
+            (share > SHARES[0]).astype(int) + np.searchsorted(SHARES[1:], share, side="right")
+            for share in (one, two)
+        )
+        cells = first * (len(SHARES) + 1) + second
+        names, places, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        means = [np.bincount(places, weights=share, minlength=len(names)) / np.maximum(counts, 1)
+                 for share in (one, two)]  # fmt: skip
+        return [
+            ShareCell(*divmod(int(name), len(SHARES) + 1), int(count), float(mean), float(other))
+            for name, count, mean, other in zip(names, counts, *means, strict=True)
+        ]
 
     def pairs_at(self, places: Sequence[int]) -> list[StoredPair]:
         """Return the pairs at some positions of the first run."""

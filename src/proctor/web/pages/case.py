@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from proctor.contracts.report import RunView
 from proctor.core.cause import cause_of
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
+from proctor.engine.run.candidate_calls import candidate_calls
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.engine.scan.findings import Marked, scan_marks
 from proctor.reports.state_changes import state_object
@@ -27,8 +29,10 @@ from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueS
 from proctor.web.highlight import MOST, compared, pieces
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
-from proctor.web.pages.case_view import asked_result, case_view
-from proctor.web.pages.trace import chosen_step, next_error, timed, trace_of
+from proctor.web.pages.case_view import Laid, asked_result, case_view
+from proctor.web.pages.exchanges import add_exchanges
+from proctor.web.pages.trace import chosen_step, next_error, trace_of
+from proctor.web.pages.trace_tree import lanes, timed
 from proctor.web.pages.verdicts import add_prompts, add_verdicts
 from proctor.web.pictures import embedded
 from proctor.web.reading import raw_wanted
@@ -38,6 +42,8 @@ MOST_PROMPTED = 5
 """For how many attempts on one page the judge's prompts are written."""
 MOST_FILES, LARGEST_SHOWN, LONGEST_FILE = 8, 500_000, 2000
 """Files of agents whose beginning is shown: how many, up to how many bytes, and how much of it."""
+NEAR = 1e-9
+"""An attempt that lacks less of the full score has all of it."""
 FILE_LANGUAGES = {
     ".py": "python", ".json": "json", ".js": "javascript", ".sql": "sql", ".sh": "bash",
     ".yaml": "yaml", ".yml": "yaml", ".html": "html", ".svg": "xml", ".xml": "xml",
@@ -90,6 +96,17 @@ class LeftFile(ResponseModel):
     size: int | None = Field(description="in bytes; null where it was too large to be stored")
 
 
+class StoredCall(ResponseModel):
+    """A call of the candidate's model, as it is stored."""
+
+    reply: int = Field(description="which reply of the attempt it gave, from 1")
+    request: Any
+    response: Any
+    usable: bool
+    seconds: float | None
+    cost: float | None
+
+
 class CaseAttempt(ResponseModel):
     """An attempt at a case."""
 
@@ -108,6 +125,7 @@ class CaseAttempt(ResponseModel):
     actions: list[dict[str, Any]] | None = Field(None, description="calls of tools with a state")
     state_changes: list[dict[str, Any]] | None = None
     scan_marks: list[dict[str, Any]] = Field(description="what scans marked, with the passage")
+    model_calls: list[StoredCall] = Field(description="of models that a server answers for")
     simulator_flags: list[Any] | None = Field(None, description="faults of the simulated user")
 
 
@@ -141,19 +159,21 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         sizes = store.files.sizes(key for key in left if key)
         marks = scan_marks(store, view.run.id, result.case.id)
         if addresses.wants_json(request):
-            return _object(view, result, sizes, marks)
+            return _object(store, view, result, sizes, marks)
         case_list = CaseList.of(request, view.run)
         around = case_list.around(store, place)
         counts = counts_of(request, store, case_list)
         beginnings = _beginnings(store, left, sizes)
-    most = None if request.query_params.get("full") == "1" else MOST
-    data = _data(view, result, case_list, most=most)
-    for attempt in data["case"]["attempts"]:
-        _link_files(view.run.id, result.case.id, attempt, sizes, beginnings)
-        marked = marks.get(attempt["index"], ())
-        attempt["notes"]["scans"] = [f"{kind}: “{mark.passage}”" for kind, mark in marked]
-    chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
-    add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
+        most = None if request.query_params.get("full") == "1" else MOST
+        data = _data(view, result, case_list, most=most)
+        for attempt in data["case"]["attempts"]:
+            _link_files(view.run.id, result.case.id, attempt, sizes, beginnings)
+            marked = marks.get(attempt["index"], ())
+            attempt["notes"]["scans"] = [f"{kind}: “{mark.passage}”" for kind, mark in marked]
+        chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
+        add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
+        asked = asked_result(view.run, result)
+        add_exchanges(store, view.run, asked, chosen["shown"], most=most)
     return HtmlPage(
         template="case",
         data=data
@@ -179,7 +199,9 @@ def _shown_attempt(
 ) -> dict[str, Any]:
     """Choose the attempts, the step of an agent and the second attempt that the page shows."""
     attempts = case["attempts"]
-    whole = request.query_params.get("attempt") == "all"
+    asked = request.query_params.get("attempt")
+    whole = asked in ("all", "failed")
+    failed = [one for one in attempts if one["value"] is None or one["value"] < case["full"] - NEAR]
     wanted = -1 if whole else addresses.whole_number(request, "attempt", -1)
     against = addresses.whole_number(request, "against", -1)
     indexes = [attempt["index"] for attempt in attempts]
@@ -198,7 +220,9 @@ def _shown_attempt(
         attempt["trace"] = {
             "steps": steps,
             "chosen": step,
-            "length": sum(one["width"] for one in steps),
+            "rounds": _by_round(steps),
+            "length": sum(one["width"] for one in steps if one["lane"] == 0),
+            "lanes": lanes(steps) if steps else 1,
             "seconds": timed(steps),
             "links": {
                 one["number"]: link(*pairs, ("step", one["number"])) + "#trace" for one in steps
@@ -213,7 +237,16 @@ def _shown_attempt(
         outputs = (result.attempts[indexes.index(one)].attempt.output for one in (against, chosen))
         compared_with = {"index": against, "texts": compared(*outputs)}
     return {
-        "shown": attempts if few else attempts[place : place + 1],
+        "shown": failed
+        if asked == "failed" and failed
+        else attempts
+        if few
+        else attempts[place : place + 1],
+        "failed_only": asked == "failed",
+        "failed_count": len(failed),
+        "failed_link": link(("attempt", "failed"))
+        if len(attempts) > 2 and 0 < len(failed) < len(attempts)
+        else "",
         "chosen": None if few else chosen,
         "against": compared_with,
         "strip": [
@@ -229,6 +262,15 @@ def _shown_attempt(
         "rendered_link": link(*same, ("text", "rendered")),
         "raw_link": link(*same, ("text", "raw")),
     }  # fmt: skip
+
+
+def _by_round(steps: Sequence[Laid]) -> list[dict[str, Any]]:
+    """Return the steps that lie within no other, by round."""
+    top = [step for step in steps if step["depth"] == 0]
+    return [
+        {"number": number, "steps": list(group)}
+        for number, group in groupby(top, key=lambda step: step["round"])
+    ]
 
 
 def _worst(result: CaseResult) -> int:
@@ -331,10 +373,15 @@ def _data(
 
 
 def _object(
-    view: RunView, result: CaseResult, sizes: Mapping[str, int], marks: "Marked"
+    store: Store,
+    view: RunView,
+    result: CaseResult,
+    sizes: Mapping[str, int],
+    marks: "Marked",
 ) -> CasePage:
-    """Build the JSON: the output of ``proctor show --json``, plus all messages."""
+    """Build the JSON: the output of ``proctor show --json``, plus all messages and calls."""
     shown_case = case_object(result)
+    asked = asked_result(view.run, result).case
     shown_case["attempts"] = [
         {
             **shown,
@@ -346,12 +393,23 @@ def _object(
                 {"kind": kind, "passage": mark.passage, "reason": mark.reason}
                 for kind, mark in marks.get(item.attempt.index, ())
             ],
+            "model_calls": [
+                StoredCall(
+                    reply=call.reply,
+                    request=call.request,
+                    response=call.response,
+                    usable=call.status == "ok",
+                    seconds=call.seconds,
+                    cost=call.cost,
+                )
+                for call in candidate_calls(store, view.run, asked, item.attempt)
+            ],
         }
         for shown, item in zip(shown_case["attempts"], result.attempts, strict=True)
     ]
     return CasePage(
         run=Named.of(view.run),
-        messages=_messages(asked_result(view.run, result).case.messages),
+        messages=_messages(asked.messages),
         references=list(result.case.references),
         context=list(result.case.context),
         **shown_case,

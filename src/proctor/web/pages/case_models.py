@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import Field
+
 from proctor.web.api.response import ResponseModel, ValueState
 
 
@@ -120,6 +122,7 @@ class LaidPost(ResponseModel):
     receiver: str
     text: Pieces
     attachments: list[LaidAttachment]
+    within: list["LaidPost"] = Field(description="what an agent within the agent did for it")
 
 
 class LaidRound(ResponseModel):

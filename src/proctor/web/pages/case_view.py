@@ -14,7 +14,15 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message, ToolCall
 from proctor.reports.reasons import formula, rows_of, spans_of
 from proctor.reports.state_changes import state_changes, user_calls
-from proctor.reports.turns import ShownRound, files_left, rounds_shown, turns_of
+from proctor.reports.turns import (
+    DEEPEST,
+    ShownPost,
+    ShownRound,
+    files_left,
+    rounds_shown,
+    turns_of,
+    with_depth,
+)
 from proctor.web.highlight import pieces
 from proctor.web.pictures import is_embedded
 
@@ -200,19 +208,31 @@ def _round(one: ShownRound, most: int | None) -> Laid:
         "number": one.number,
         "state": one.state,
         "error": one.error,
-        "posts": [
-            {
-                "sender": post.sender,
-                "receiver": post.receiver,
-                "text": pieces(post.message, most=most),
-                "attachments": [
-                    {"kind": kind, "text": pieces(text, most=most)}
-                    for kind, text in post.attachments
-                ],
-            }
-            for post in one.posts
-        ],
+        "posts": _posts(one.posts, most),
     }
+
+
+def _posts(posts: Sequence[ShownPost], most: int | None) -> list[Laid]:
+    """Lay out posts; those that name an earlier one as their parent hang on it."""
+    top: list[Laid] = []
+    known: dict[str, Laid] = {}
+    for post, depth in with_depth(posts):
+        laid: Laid = {
+            "sender": post.sender,
+            "receiver": post.receiver,
+            "text": pieces(post.message, most=most),
+            "attachments": [
+                {"kind": kind, "text": pieces(text, most=most)} for kind, text in post.attachments
+            ],
+            "within": [],
+        }
+        around = known[post.parent] if depth else None
+        (top if around is None else around["within"]).append(laid)
+        if post.id:
+            # What lies deeper than people can follow hangs on the last level.
+            deepest = around is not None and depth >= DEEPEST
+            known.setdefault(post.id, around if deepest and around is not None else laid)
+    return top
 
 
 def _image(address: str) -> Laid:

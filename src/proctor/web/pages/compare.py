@@ -39,6 +39,7 @@ from proctor.web.pages.compare_numbers import (
     setting_differences,
     tag_differences,
 )
+from proctor.web.pages.compare_shares import ComparedShares, compared_shares, scatter_frame
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
@@ -113,6 +114,10 @@ class ComparisonQuery:
         """Return the query parameters that select the listed cases."""
         pairs = self.pairs
         return [("kind", self.kind), ("q", pairs.search), ("where", pairs.where)]
+
+    def listed_where(self, where: str) -> str:
+        """Return the address of the cases that meet a condition."""
+        return self.address(("where", where))
 
     def address(self, *more: tuple[str, object]) -> str:
         """Return the address of the comparison with more query parameters."""
@@ -214,6 +219,7 @@ class ComparedPage(ResponseModel):
     measures: list[ComparedMeasure]
     costs: list[ComparedCost]
     settings: list[SettingDifference]
+    shares: ComparedShares | None
     listing: PairListing | None
     search: Searched | None
     asked: dict[str, Any]
@@ -271,6 +277,7 @@ def show_compared(
         data["measures"] = compared_measures(store, sides)
         data["costs"] = compared_costs(request, store, sides)
         data["settings"] = setting_differences([side.run for side in sides])
+        data["shares"] = compared_shares(request, store, sides, query.listed_where)
         data["listing"] = data["search"] = None
         if any(part for _, part in query.parts):
             after = PairCursor(
@@ -280,7 +287,12 @@ def show_compared(
             data["listing"] = _listing(store, sides, query, after)
         _beside(store, sides, data)
     names = {side.run.id: side.name for side in sides}
-    only_page = {"names": names, "letters": "ABCD", "widest": _widest(data["tags"])}
+    only_page = {
+        "names": names,
+        "letters": "ABCD",
+        "widest": _widest(data["tags"]),
+        "scatter": scatter_frame(),
+    }
     shown = ComparedPage(**_linked(data, query))
     return Page(template="compare", data=shown, only_page=only_page)
 

@@ -207,6 +207,7 @@ class RunPage(RunNumbers):
     """A run's numbers, and a page of its cases."""
 
     judges: list[str] = Field(description="the models that judged")
+    sampling: dict[str, Any] = Field(description="how the candidate was asked, as far as chosen")
     progress: Progress | None
     live: LiveNumbers | None = Field(description="the numbers so far of a run in progress")
     problem: str = Field(description="what is wrong with the filter; the status is then 400")
@@ -249,6 +250,7 @@ def run(request: Request) -> Page[RunPage]:
     data = RunPage(
         **numbers,
         judges=_judges(stored_run),
+        sampling=_sampling(stored_run),
         progress=progress,
         live=live,
         problem=problem,
@@ -289,6 +291,11 @@ def live(request: Request) -> LiveNumbers:
 
 def _judges(stored_run: Run) -> list[str]:
     return [str(judge["model"]) for judge in stored_run.settings.get("judges") or ()]
+
+
+def _sampling(stored_run: Run) -> dict[str, Any]:
+    drawn = stored_run.candidate.params.get("sampling")
+    return dict(drawn) if isinstance(drawn, Mapping) else {}
 
 
 def _seconds(stored_run: Run) -> float | None:

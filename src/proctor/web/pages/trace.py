@@ -7,53 +7,40 @@ from typing import Any
 from proctor.core.attempt import TURNS, Attempt, used_by_candidate
 from proctor.core.rounds import TOOK, USER
 from proctor.core.suite import Message, ToolCall
+from proctor.engine.models.proxy_call import MODEL
 from proctor.reports.reasons import rows_of
 from proctor.reports.turns import ShownPost, ShownRound, rounds_shown
 from proctor.web.highlight import pieces
 from proctor.web.pages.case_view import Laid, written
+from proctor.web.pages.trace_tree import PlacedStep, flat, place, tree_of
 
 _CODE = ("code", "python", "reply_content", "snippet")
 _RESULTS = ("execution_result", "result", "output", "observation", "verification")
 _STATES = ("execution_status", "status", "state")
 _FAILED = ("failure", "failed", "error", "incorrect")
 _SIGNS_OF_ERROR = ("error", "traceback (most recent call last)", "exception:")
-WIDTH, LEAST_WIDTH = 1000.0, 8.0
-"""Units of the timeline: in all, and of the shortest step."""
+_EXCHANGED = ("model_settings", "model_request", "function", "model_usage")
+"""The attachments of a model call that the proxy saw."""
+_CONTENTS = ("content", "parts", "output", "text")
+"""What APIs call the words of a message."""
+_FIRST_ERROR = 400
 MOST_LOOKED = 4000
 """How many characters of an output are looked through for signs of an error."""
 
 
 def trace_of(attempt: Attempt, *, most: int | None) -> list[Laid]:
-    """Return the steps of an agent, in order; none for a model that only answered."""
+    """Return the steps of an agent, each before those within it; none for a mere answer."""
     rounds = rounds_shown(attempt)
-    steps = (
-        [step for one in rounds for step in _steps_of_round(one, attempt, most)]
+    tree = (
+        [step for one in rounds for step in _tree_of_round(one, attempt, most)]
         if rounds
         else _steps_of_messages(attempt, most)
     )
+    steps = list(flat(tree))
     for number, step in enumerate(steps, 1):
         step["number"] = number
-    _place(steps)
+    place(tree)
     return steps
-
-
-def timed(steps: Sequence[Laid]) -> float | None:
-    """Return how long all steps took together; none where nobody measured any."""
-    seconds = [step["seconds"] for step in steps if step["seconds"] is not None]
-    return sum(seconds) if seconds else None
-
-
-def _place(steps: Sequence[Laid]) -> None:
-    """Give every step its place on the timeline: by seconds where they are told, else by length."""
-    measured = timed(steps)
-    total = measured or float(sum(step["length"] for step in steps)) or 1.0
-    start = 0.0
-    for step in steps:
-        part = (step["seconds"] or 0.0) if measured else step["length"]
-        # What took next to no time can still be seen and clicked.
-        step["width"] = max(LEAST_WIDTH, WIDTH * part / total)
-        step["start"] = start
-        start += step["width"]
 
 
 def chosen_step(steps: Sequence[Laid], wanted: int) -> int:
@@ -69,14 +56,25 @@ def next_error(steps: Sequence[Laid], after: int) -> int | None:
     return next((number for number in failed if number > after), failed[0] if failed else None)
 
 
-def _steps_of_round(one: ShownRound, attempt: Attempt, most: int | None) -> list[Laid]:
-    steps, posts = [], list(one.posts)
+def _tree_of_round(one: ShownRound, attempt: Attempt, most: int | None) -> list[Laid]:
+    """Return the steps of a round: what was done within a step hangs on it."""
+    posts = list(one.posts)
+    placed: list[PlacedStep] = []
     while posts:
         post = posts.pop(0)
+        if post.sender == MODEL:
+            placed.append(_model_call(post, one.number, most))
+            continue
         reply = posts[0] if posts and _answers(posts[0], post) else None
         if reply is not None:
             posts.pop(0)
-        steps.append(_step_of_post(post, reply, one.number, most))
+        step = _step_of_post(post, reply, one.number, most)
+        tool = post.receiver if post.receiver not in (USER, post.sender) else ""
+        placed.append(
+            PlacedStep(step=step, id=post.id, parent=post.parent, tool=tool, text=post.message)
+        )
+    tree = tree_of(placed)
+    steps = list(flat(tree))
     turn = _turn(attempt, one.number)
     if steps and all(step["seconds"] is None for step in steps):
         steps[-1]["seconds"] = turn.get("seconds")
@@ -84,16 +82,77 @@ def _steps_of_round(one: ShownRound, attempt: Attempt, most: int | None) -> list
         steps[-1]["tokens"] = turn.get("tokens")
     if one.error or one.state == "failed":
         if not steps:
-            steps.append(_step(one.number, "round", one.state))
+            steps = tree = [_step(one.number, "round", one.state)]
         steps[-1]["failed"] = True
         steps[-1]["error"] = one.error
-    return steps
+    return tree
+
+
+def _model_call(post: ShownPost, round_number: int, most: int | None) -> PlacedStep:
+    """Lay out a model call that the proxy saw: what was new in the request, and the reply."""
+    kinds = dict(post.attachments)
+    usage, spent = _object(kinds.get("model_usage")), _spent(kinds)
+    messages = _json(kinds.get("model_request"))
+    last = _said(messages[-1] if isinstance(messages, list) and messages else messages)
+    asked = [_object(text) for kind, text in post.attachments if kind == "function"]
+    wanted = [(str(one.get("name") or ""), str(one.get("arguments") or "")) for one in asked]
+    reply = "\n".join([post.message, *(f"{name}({words})" for name, words in wanted)]).strip()
+    status = _number(usage.get("status"))
+    step = _step(round_number, "model", str(usage.get("model") or post.sender)) | {
+        "input": pieces(last, most=most),
+        "output": pieces(reply, most=most),
+        "exchange": [
+            {"kind": kind, "text": pieces(text, most=most)}
+            for name in _EXCHANGED
+            for kind, text in post.attachments
+            if kind == name
+        ],
+        "failed": status is not None and status >= _FIRST_ERROR,
+        "error": f"HTTP {status:g}" if status is not None and status >= _FIRST_ERROR else "",
+        "more": [
+            {"kind": kind, "text": pieces(text, most=most)}
+            for kind, text in post.attachments
+            if kind not in _EXCHANGED
+        ],
+        "seconds": _number(spent.get("seconds")),
+        "tokens": _number(spent.get("tokens")),
+        "length": len(last) + len(reply),
+    }
+    return PlacedStep(
+        step=step, id=post.id, parent=post.parent, text=post.message, asks=tuple(wanted)
+    )
+
+
+def _said(message: Any) -> str:
+    """Return the text of a message, in whatever API it was sent."""
+    if not isinstance(message, Mapping):
+        return message if isinstance(message, str) else "" if message is None else written(message)
+    content = next((message[name] for name in _CONTENTS if message.get(name)), None)
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        if texts and all(isinstance(one, str) for one in texts):
+            return "\n".join(str(one) for one in texts)
+    return content if isinstance(content, str) else written(message)
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text or "")
+    except (ValueError, RecursionError):
+        return text
+
+
+def _object(text: str | None) -> Mapping[str, Any]:
+    value = _json(text)
+    return value if isinstance(value, dict) else {}
 
 
 def _answers(post: ShownPost, call: ShownPost) -> bool:
     """Tell whether a post is what a tool returned to the one that called it."""
     between = (call.sender, call.receiver)
-    return (post.receiver, post.sender) == between and USER not in between and not call.attachments
+    if call.sender == call.receiver or USER in between or call.attachments:
+        return False
+    return (post.receiver, post.sender) == between
 
 
 def _step_of_post(
@@ -131,14 +190,10 @@ def _language(post: ShownPost) -> str:
 def _spent(kinds: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what a step took: as the agent said, or as the proxy saw it."""
     for name in (TOOK, "model_usage"):
-        try:
-            spent = json.loads(kinds.get(name, ""))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(spent, dict):
+        if spent := _object(kinds.get(name)):
             parts = [_number(spent.get(f"{part}_tokens")) for part in ("prompt", "completion")]
             counted = [part for part in parts if part is not None]
-            return {"tokens": sum(counted)} | spent if counted else spent
+            return {"tokens": sum(counted), **spent} if counted else spent
     return {}
 
 
@@ -179,7 +234,7 @@ def _steps_of_messages(attempt: Attempt, most: int | None) -> list[Laid]:
                 steps.append(_step_of_call(call, results.get(call.id, ""), turn, most))
             if len(steps) > before:
                 # What the model took for its reply stands with the first thing that it said.
-                steps[before] |= _turn(attempt, replies)
+                steps[before] |= {"reply": replies, **_turn(attempt, replies)}
     return steps
 
 
@@ -210,6 +265,11 @@ def _step(round_number: int, kind: str, title: str) -> Laid:
         "language": "",
         "output": [],
         "more": [],
+        "exchange": [],
+        "reply": 0,
+        "within": [],
+        "inside": False,
+        "depth": 0,
         "failed": False,
         "error": "",
         "seconds": None,

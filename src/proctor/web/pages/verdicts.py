@@ -69,6 +69,7 @@ def verdict_view(criterion: Criterion, score: Score, judges: Sequence[str]) -> L
         "judges": ", ".join(judges) if asks_judge else "",
         "tokens": _tokens(detail.get("usage")),
         "cost": _number(detail.get("usage"), "cost"),
+        "seconds": _seconds(detail),
         "prompt": [],
     }
 
@@ -107,6 +108,14 @@ def _tokens(usage: Json) -> int | None:
     counts = [_number(usage, name) for name in ("prompt_tokens", "completion_tokens")]
     counted = [int(count) for count in counts if count]
     return sum(counted) if counted else None
+
+
+def _seconds(detail: Mapping[str, Json]) -> float | None:
+    """Return how long the judge took: for one question, or for all that were asked."""
+    asked = detail.get("asked")
+    told = [detail, *(asked if isinstance(asked, list | tuple) else ())]
+    seconds = [one for one in (_number(row, "seconds") for row in told) if one is not None]
+    return sum(seconds) if seconds else None
 
 
 def _number(usage: Any, name: str) -> float | None:

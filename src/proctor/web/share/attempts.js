@@ -80,7 +80,7 @@ function ledgerPart(ledger) {
 }
 
 // What an agent did: an outline, a timeline, and one step with input and output.
-const ICONS = { code: "⌘", tool: "⚙", post: "›" };
+const ICONS = { code: "⌘", tool: "⚙", post: "›", model: "◇" };
 function tracePart(attempt, state) {
   const steps = attempt.steps ?? [];
   if (!steps.length) return null;
@@ -91,26 +91,28 @@ function tracePart(attempt, state) {
   const next = failed.find((one) => one.number > chosen) ?? failed[0];
   const to = (place) => address({ attempt: attempt.index, step: place });
   const words = (one) => (one.failed ? "✗" : (ICONS[one.kind] ?? "·"));
-  let from = 0;
+  const lanes = 1 + Math.max(...steps.map((one) => one.lane ?? 0));
+  const length = steps.reduce((sum, one) => sum + (one.lane ? 0 : (one.width ?? 0)), 0);
   const bars = steps.map((one) => {
-    const width = one.width ?? (one.length ?? 0) + 1;
-    from += width;
-    const on = one.number === chosen;
-    return make("rect", { class: (one.failed ? "bad" : one.kind) + (on ? " chosen" : ""), x: from - width, y: on ? 0 : 2, width, height: on ? 10 : 6 });
+    const [on, lane] = [one.number === chosen, one.lane ?? 0];
+    return make("rect", { class: (one.failed ? "bad" : one.kind) + (on ? " chosen" : ""), x: one.start ?? 0, y: 6 * lane + (on ? 0 : 2), width: one.width ?? 0, height: on && !lane ? 10 : 6 });
   });
-  const outline = steps.flatMap((one, at) => [
-    one.round === steps[at - 1]?.round ? null : make("li.round-of", `${t("case.round")} ${one.round}`, (attempt.marks ?? []).filter((mark) => mark.turn === one.round).map((mark) => make("span", { class: `mark-of ${mark.normalized === 1 ? "good" : mark.normalized ? "warn" : "bad"}` }, ` ${t(`case.mark.${mark.status}`)} ${mark.score === undefined ? "" : number(mark.score)}`))),
-    make("li", make("a", { href: to(one.number), class: one.failed ? "bad" : null, "aria-current": one.number === chosen ? "step" : null }, `${words(one)} ${one.number} ${one.title ?? ""} `, make("small", [one.seconds === undefined ? "" : span(one.seconds), one.tokens === undefined ? "" : t("case.tokens", { count: number(one.tokens, 6) })].filter(Boolean).join(" · ")))),
+  const within = (one) => one.within?.length && make("details.within", { open: true }, make("summary", t("case.within", { count: one.within.length })), make("ol", one.within.map((place) => entry(steps[place - 1]))));
+  const entry = (one) => make("li", make("a", { href: to(one.number), class: one.failed ? "bad" : null, "aria-current": one.number === chosen ? "step" : null }, `${words(one)} ${one.number} ${one.title ?? ""} `, make("small", [one.seconds === undefined ? "" : span(one.seconds), one.tokens === undefined ? "" : t("case.tokens", { count: number(one.tokens, 6) })].filter(Boolean).join(" · "))), within(one) || null);
+  const top = steps.filter((one) => !one.depth);
+  const outline = top.flatMap((one, at) => [
+    one.round === top[at - 1]?.round ? null : make("li.round-of", `${t("case.round")} ${one.round}`, (attempt.marks ?? []).filter((mark) => mark.turn === one.round).map((mark) => make("span", { class: `mark-of ${mark.normalized === 1 ? "good" : mark.normalized ? "warn" : "bad"}` }, ` ${t(`case.mark.${mark.status}`)} ${mark.score === undefined ? "" : number(mark.score)}`))),
+    entry(one),
   ]);
   const link = (place, key, text) => (place >= 1 && place <= steps.length ? make("a", { href: to(place), "data-key": key }, text) : null);
   return make("section", { class: "trace", "aria-label": t("case.trace") },
     make("h2", `${t("case.trace")} `, make("small", `${steps.length} · `, failed.length ? make("span.bad", `✗ ${t("case.errors", { count: failed.length })}`) : "✓"), " ",
       next ? make("a", { class: "chip bad", href: to(next.number), "data-key": "n" }, `${t("case.next_error")} `, make("kbd", "n")) : null),
-    make("svg", { class: "timeline", viewBox: `0 0 ${from} 10`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
+    make("svg", { class: `timeline${lanes > 1 ? ` lanes-${Math.min(lanes, 4)}` : ""}`, viewBox: `0 0 ${length} ${4 + 6 * lanes}`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
     make("div.trace-panes", make("ol.outline", outline),
       make("div", { class: `card step ${step.failed ? "bad" : ""}` },
         make("h3", `${t("case.step")} ${chosen}: ${step.title ?? ""} `, step.failed ? make("span.bad", `✗ ${step.error || t("case.verdict.bad")}`) : null),
-        make("nav.steps", link(chosen - 1, ",", `← ${t("case.step")} ${chosen - 1}`), link(chosen + 1, ".", `${t("case.step")} ${chosen + 1} →`)),
+        make("div.steps", link(chosen - 1, ",", `← ${t("case.step")} ${chosen - 1}`), link(chosen + 1, ".", `${t("case.step")} ${chosen + 1} →`)),
         make("h4", t("case.input")), shownText(step.input),
         step.output ? [make("h4", t("case.output")), shownText(step.output)] : null,
         (step.more ?? []).map((item) => folded(item.kind, rawText(item.text ?? "", ""))))));

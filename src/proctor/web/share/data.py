@@ -122,7 +122,15 @@ def _add_trees(messages: Iterable[Laid]) -> None:
 def _step(step: Laid) -> Laid:
     """Return a step of an agent with its texts rendered."""
     output = step["output"] if step["kind"] == "code" else with_tree(step["output"])
-    return {**step, "input": with_tree(step["input"], step["language"]), "output": output}
+    return {
+        **step,
+        "input": with_tree(step["input"], step["language"]),
+        "output": output,
+        "more": [*step["exchange"], *step["more"]],
+        "exchange": [],
+        # All steps are in one list: those within one are its numbers.
+        "within": [inner["number"] for inner in step["within"]],
+    }
 
 
 def written(value: Json) -> str:
