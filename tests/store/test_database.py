@@ -9,10 +9,10 @@ from sqlalchemy import Executable
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.score import Score
 from proctor.errors import StoreError
-from proctor.store.transactions import PreparedStatement, PreparedStatements
 from proctor.store.rows import CallRow, RunAttempt
 from proctor.store.schema import attempts, calls, run_scores, scores
 from proctor.store.store import Store
+from proctor.store.transactions import PreparedStatement, PreparedStatements
 
 AWKWARD = "a\x00b\x10c\ud800d é 巴"
 
