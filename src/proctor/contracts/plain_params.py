@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Check = Callable[[Any], Any]
 """Returns a parameter as it is to be, or raises `_NotPlain`."""
+_CONFIG = "__pydantic_config__"
 EXACT_WHOLE = 2**53
 """Up to which whole numbers are floats without loss."""
 
@@ -60,7 +61,7 @@ class _NotPlain(Exception):
 @cache
 def _checks(cls: Any) -> Mapping[str, Check] | None:
     """Return what checks each parameter; None for a class that pydantic has to build."""
-    if not is_dataclass(cls) or hasattr(cls, "__pydantic_config__"):
+    if not is_dataclass(cls) or any(_CONFIG in vars(one) for one in cls.__mro__):
         return None
     return {one.name: _check_of(one.type) for one in fields(cls) if one.init}
 

@@ -2,7 +2,7 @@
 
 Each is written once, as a function that returns SQLAlchemy's expression. What SQLite is given for
 it is stored in ``sqlite_text``, so that neither SQLAlchemy nor the tables are loaded for it;
-``tests/store/sqlite_texts.py`` writes that file anew.
+``tests/sqlite_texts.py`` writes that file anew.
 """
 
 from collections.abc import Callable

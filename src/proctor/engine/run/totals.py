@@ -53,9 +53,9 @@ def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterato
     for places in result.folded.chosen:
         by_attempt = [_shares_of(result.attempts[i], case, shares_of_value) for i in places]
         for label in labels:
-            parts = [one.get(label, _NOTHING) for one in by_attempt]
-            meant = _MetricShare(*(mean(column) for column in zip(*parts, strict=True)))
-            rows[label].append(meant if parts else None)
+            parts = [one.get(label, _MetricShare()) for one in by_attempt]
+            columns = map(mean, zip(*parts, strict=True))
+            rows[label].append(_MetricShare(*columns) if parts else None)
     for label, shares_by_bucket in rows.items():
         valued = [share for share in shares_by_bucket if share is not None]
         full = mean([share.full for share in valued]) if valued else 0.0
@@ -82,9 +82,6 @@ class _MetricShare(NamedTuple):
     """The points where every penalty is given in full: below 0, or none."""
 
 
-_NOTHING = _MetricShare()
-
-
 def _shares_of(result: AttemptResult, case: Case, shares_of_value: bool) -> dict[str, _MetricShare]:
     """Return per label the points and full marks of an attempt, in parts of the full score."""
     if result.attempt.status is AttemptStatus.UNANSWERED:
@@ -105,8 +102,7 @@ def _shares_of(result: AttemptResult, case: Case, shares_of_value: bool) -> dict
         ]
     summed: dict[str, _MetricShare] = {}
     for label, share in rows:
-        before = summed.get(label, _NOTHING)
-        summed[label] = _MetricShare(*map(add, before, share))
+        summed[label] = _MetricShare(*map(add, summed.get(label, _MetricShare()), share))
     return summed
 
 

@@ -1,6 +1,6 @@
 """What SQLite is given by a run of answers on file: compiled from the schema and its statements.
 
-`python tests/store/sqlite_texts.py` writes src/proctor/store/sqlite_text.py anew.
+`python tests/sqlite_texts.py` writes src/proctor/store/sqlite_text.py anew.
 """
 
 import json
@@ -21,7 +21,7 @@ from proctor.store.statements import STATEMENTS, Statement
 
 TARGET = Path(store.__file__).with_name("sqlite_text.py")
 HEAD = '''\
-"""What SQLite is given for the schema and for statements; written by tests/store/sqlite_texts.py."""
+"""What SQLite is given for the schema and for statements; written by tests/sqlite_texts.py."""
 
 # ruff: noqa: E501
 # fmt: off
@@ -95,7 +95,7 @@ def schema() -> list[str]:
     for table in [*metadata.sorted_tables, version_table]:
         made.append(CreateTable(table))
         made += [CreateIndex(one) for one in sorted(table.indexes, key=lambda one: str(one.name))]
-    return [str(one.compile(dialect=dialect)).strip() for one in made]
+    return [str(one.compile(dialect=dialect)).lstrip() for one in made]
 
 
 def source() -> str:
