@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy.exc import DBAPIError
-
 _SQLITE: Mapping[str, str] = {
     "SQLITE_BUSY": "{place} is locked by another process (fix: wait until it is done, or name"
     " another store with --store)",
@@ -47,7 +45,8 @@ _GONE = (
 
 def message_for(place: str, error: Exception, *, lost: bool) -> str:
     """Say what is wrong with the store at a place, and how to mend it."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    # An error of SQLAlchemy names that of the database's own library.
+    cause = getattr(error, "orig", None) or error
     name = getattr(cause, "sqlite_errorname", None) or ""
     for code, template in _SQLITE.items():
         if name == code or name.startswith(f"{code}_"):

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import repeat, zip_longest
 from operator import add
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import ValueStatus, only_shown, shares
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
+from proctor.core.fold import mean
 from proctor.core.run import CAUSES, AttemptResult, CaseResult, Group, Summary, Totals
 from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
@@ -53,17 +54,17 @@ def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterato
         by_attempt = [_shares_of(result.attempts[i], case, shares_of_value) for i in places]
         for label in labels:
             parts = [one.get(label, _MetricShare()) for one in by_attempt]
-            mean = _MetricShare(*(fmean(column) for column in zip(*parts, strict=True)))
-            rows[label].append(mean if parts else None)
+            columns = map(mean, zip(*parts, strict=True))
+            rows[label].append(_MetricShare(*columns) if parts else None)
     for label, shares_by_bucket in rows.items():
         valued = [share for share in shares_by_bucket if share is not None]
-        full = fmean(share.full for share in valued) if valued else 0.0
+        full = mean([share.full for share in valued]) if valued else 0.0
         if full <= 0 and not any(share.points for share in valued):
             continue
         least = min(share.penalties for share in valued)
         yield CriterionRow(
             label=label,
-            points=fmean(share.points for share in valued) * case.weight,
+            points=mean([share.points for share in valued]) * case.weight,
             full=full * case.weight,
             buckets=[
                 None if share is None else share.points * case.weight for share in shares_by_bucket
@@ -101,8 +102,7 @@ def _shares_of(result: AttemptResult, case: Case, shares_of_value: bool) -> dict
         ]
     summed: dict[str, _MetricShare] = {}
     for label, share in rows:
-        before = summed.get(label, _MetricShare())
-        summed[label] = _MetricShare(*(a + b for a, b in zip(before, share, strict=True)))
+        summed[label] = _MetricShare(*map(add, summed.get(label, _MetricShare()), share))
     return summed
 
 
