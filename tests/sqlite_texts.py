@@ -13,12 +13,14 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.sql import Select
 from sqlalchemy.types import TypeEngine
 
-from proctor.store import store
+from proctor.store import calls, store
 from proctor.store.connect import version_table
 from proctor.store.database import Database
 from proctor.store.schema import VERSION_TABLE, VERSIONS, AnyNumber, AnyText, AnyWhole, metadata
 from proctor.store.statements import STATEMENTS, Statement
 
+MODULES = (store, calls)
+"""What defines statements: the store loads most of it, and repositories when they are asked for."""
 TARGET = Path(store.__file__).with_name("sqlite_text.py")
 HEAD = '''\
 """What SQLite is given for the schema and for statements; written by tests/sqlite_texts.py."""
@@ -73,6 +75,7 @@ WRITTEN: dict[str, tuple[str, ...]] = {
     "attempts.put_attempt_files": ("attempt_key", "file_key"),
     "attempts.put_attempts": ("key", "status", "document"),
     "attempts.put_files": ("key", "size", "content"),
+    "calls.put_calls": tuple(metadata.tables["calls"].c.keys()),
     "opening.put_secret": ("name", "value"),
     "results.insert_results": tuple(metadata.tables["run_results"].c.keys()),
     "results.insert_tags": ("run_id", "tag", "value", "position"),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from proctor.testing import FakeServer
+
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 QUIZ = """\
 name: quiz
@@ -131,3 +133,18 @@ def test_a_run_of_answers_on_file_loads_only_what_it_uses(tmp_path: Path, suite:
         assert len(loaded) <= MOST_LOADED[suite], sorted(loaded)
         libraries = {name.partition(".")[0] for name in done.stderr.split()}
         assert sorted(libraries & HEAVY[suite]) == []
+
+
+def test_a_run_against_a_model_loads_neither_sqlalchemy_nor_another_client(tmp_path: Path) -> None:
+    (tmp_path / "quiz.jsonl").write_text(PLAIN)
+    with FakeServer("yes 4") as server:
+        ask = f'"--model", "openai:m@{server.url}"'
+        script = RUN.replace('"--answers", "answers.jsonl"', ask)
+        command = [sys.executable, "-c", script, "quiz.jsonl"]
+        # First it asks, and then it finds all replies in the store.
+        for calls in (2, 2):
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+            assert "100.00%" in done.stdout
+            assert len(server.calls) == calls
+            libraries = {name.partition(".")[0] for name in done.stderr.split()}
+            assert sorted(libraries & {"sqlalchemy", "aiohttp"}) == []

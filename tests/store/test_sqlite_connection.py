@@ -15,7 +15,8 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import StoreError, StoreGone
 from proctor.store import sqlite_connection
-from proctor.store.rows import CallRow, ResultRow, RunAttempt, SortKeys
+from proctor.store.batches import BatchRow
+from proctor.store.rows import ResultRow, RunAttempt, SortKeys
 from proctor.store.runs import sign_of_life
 from proctor.store.store import Store
 
@@ -116,30 +117,32 @@ def test_the_same_is_written_and_read_as_by_sqlalchemy(tmp_path: Path) -> None:
     assert contents(direct) == contents(other)
 
 
-def broken_batch(store: Store, call: CallRow) -> None:
+JOB = BatchRow(id="k", model="m", remote="", created=1.0)
+
+
+def broken_batch(store: Store) -> None:
     with store.batch():
         store.scores.put([("s", "contains", Score(points=1.0))])
-        store.calls.put([call])
-        assert store.calls.get_many(["k"]).keys() == {"k"}
+        store.batches.add(JOB, [])
+        assert store.batches.of_model("m") == [JOB]
         store.scores.put([("t", "contains", Score(points=1.0))])
         _ = 1 / 0
 
 
 def test_what_is_no_text_is_executed_in_the_same_transaction(tmp_path: Path) -> None:
-    call = CallRow(key="k", model="m", request={}, response={})
     with Store.open(str(tmp_path / "x.db")) as store:
         with pytest.raises(ZeroDivisionError):
-            broken_batch(store, call)
+            broken_batch(store)
         assert store.scores.stored_keys(["s", "t"]) == set()
-        assert store.calls.get_many(["k"]) == {}
+        assert store.batches.of_model("m") == []
     with Store.open(str(tmp_path / "x.db")) as store:
         with store.batch():
             store.scores.put([("s", "contains", Score(points=1.0))])
-            store.calls.put([call])
+            store.batches.add(JOB, [])
             store.scores.put([("t", "contains", Score(points=1.0))])
             assert store.database._direct is not None
         assert store.scores.stored_keys(["s", "t"]) == {"s", "t"}
-        assert store.calls.get_many(["k"]).keys() == {"k"}
+        assert store.batches.of_model("m") == [JOB]
         assert store.database._direct is None, "SQLAlchemy has taken over"
 
 
@@ -207,7 +210,7 @@ def write_aside(store: Store) -> None:
 
 
 def hand_over(store: Store) -> None:
-    store.calls.get_many(["k"])
+    store.batches.of_model("m")
 
 
 @pytest.mark.parametrize("harm", [deleted, replaced, journal_deleted])

@@ -1,6 +1,8 @@
 """The servers behind a model: connections kept open, the load shared, dead ones left out."""
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -71,10 +73,12 @@ def is_private(url: str) -> bool:
 
 def proxy_of(url: str) -> str | None:
     """Return the proxy that the environment prescribes for an address."""
-    from urllib.request import getproxies, proxy_bypass
-
     if is_loopback(url):
         return None
+    if sys.platform == "linux" and not any(name.lower().endswith("_proxy") for name in os.environ):
+        return None
+    from urllib.request import getproxies, proxy_bypass
+
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return None

@@ -300,14 +300,14 @@ class Database:
         for chunk in chunks(dict.fromkeys(keys)):
             yield from self.fetch_all(query, {"keys": chunk})
 
-    def stored_among(self, table: "Table", keys: Sequence[str]) -> Sequence[str]:
+    def stored_among(self, table: str, keys: Sequence[str]) -> Sequence[str]:
         """Return which of some keys a table may have, at little cost where it has none of them.
 
         In a transaction, or on a server, that is not known without reading them, so all may be.
         """
         if self._open is not None or not self.is_sqlite or not keys:
             return keys
-        query = f"SELECT key FROM {table.name} WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # nosec B608
+        query = f"SELECT key FROM {table} WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # nosec B608
         with translated(self.place):
             if self._engine is None and self._direct is not None:
                 self._direct.file.on_begin(self._direct)

@@ -130,14 +130,10 @@ class Runs:
 
     def sharing(self, run_id: str, setting: str) -> list[Run]:
         """Return the other runs that share attempts or scores with a run and have a setting."""
-        others = sql.select(sql.runs.c.id).where(
-            sql.runs.c.id != run_id,
-            sql.runs.c.imported == 0,
-            sql.runs.c.settings.contains(encode(setting), autoescape=True),
-        )
-        run_ids = [
-            row.id for row in self._database.fetch_all(others) if self._shares(run_id, row.id)
-        ]
+        text = encode(setting).replace("/", "//").replace("%", "/%").replace("_", "/_")
+        values = {"run_id": run_id, "text": text}
+        others = self._database.fetch_all(others_with, values)
+        run_ids = [row.id for row in others if self._shares(run_id, row.id)]
         runs = [self.find(other) for other in run_ids]
         return [run for run in runs if run is not None and setting in run.settings]
 
@@ -288,6 +284,15 @@ def runs_by_prefix(_database: Database) -> "Executable":
     """Select the runs whose id begins with an escaped prefix."""
     like = sql.runs.c.id.startswith(sql.bindparam("prefix"), escape="/")
     return _run_columns().where(like).order_by(*_newest_first())
+
+
+@statement
+def others_with(_database: Database) -> "Executable":
+    """Select the ids of other runs with an escaped text in their settings."""
+    table = sql.runs.c
+    holds = table.settings.contains(sql.bindparam("text"), escape="/")
+    others = sql.select(table.id).where(table.id != sql.bindparam("run_id"))
+    return others.where(table.imported == 0, holds)
 
 
 @statement

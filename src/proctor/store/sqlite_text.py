@@ -115,6 +115,27 @@ TEXTS: dict[str, tuple[Any, ...]] = {
         (),
         (),
     ),
+    'calls.calls_among': (
+        "SELECT calls.\"key\", calls.model, calls.request, calls.response, calls.usage, calls.cost, calls.seconds, calls.created, calls.status FROM calls WHERE calls.\"key\" IN (__[POSTCOMPILE_keys])",
+        ('keys',),
+        {},
+        (),
+        (('key', ''), ('model', 'text'), ('request', ''), ('response', ''), ('usage', ''), ('cost', 'number'), ('seconds', 'number'), ('created', 'number'), ('status', '')),
+    ),
+    'calls.discard_calls': (
+        "UPDATE calls SET status=? WHERE calls.\"key\" = ? AND calls.created = ? AND calls.status = ?",
+        ('status', 'call_key', 'call_created', 'status_1'),
+        {'status': 'unusable', 'status_1': 'ok'},
+        (),
+        (),
+    ),
+    'calls.put_calls': (
+        "INSERT INTO calls (\"key\", model, request, response, usage, cost, seconds, created, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (\"key\") DO UPDATE SET model = excluded.model, request = excluded.request, response = excluded.response, usage = excluded.usage, cost = excluded.cost, seconds = excluded.seconds, created = excluded.created, status = excluded.status WHERE calls.status != ?",
+        ('key', 'model', 'request', 'response', 'usage', 'cost', 'seconds', 'created', 'status', 'status_1'),
+        {'status_1': 'ok'},
+        (1,),
+        (),
+    ),
     'homes.part_of_run': (
         "SELECT run_parts.number FROM run_parts WHERE run_parts.run_id = ? LIMIT ? OFFSET ?",
         ('run_id', 'param_1', 'param_2'),
@@ -205,6 +226,13 @@ TEXTS: dict[str, tuple[Any, ...]] = {
         {'param_1': 1000, 'param_2': 0},
         (),
         (('id', 'text'), ('name', 'text')),
+    ),
+    'runs.others_with': (
+        "SELECT runs.id FROM runs WHERE runs.id != ? AND runs.imported = ? AND (runs.settings LIKE '%' || ? || '%' ESCAPE '/')",
+        ('run_id', 'imported_1', 'text'),
+        {'imported_1': 0},
+        (0,),
+        (('id', 'text'),),
     ),
     'runs.put_run': (
         "INSERT INTO runs (id, name, suite, suite_key, candidate, settings, status, started, finished, signature, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, suite = excluded.suite, suite_key = excluded.suite_key, candidate = excluded.candidate, settings = excluded.settings, status = excluded.status, started = excluded.started, finished = excluded.finished, signature = excluded.signature, imported = excluded.imported",
