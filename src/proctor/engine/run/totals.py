@@ -48,6 +48,9 @@ def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterato
     divides by the case's maximum instead, so that they may add up to more.
     """
     case = result.case
+    if result.folded.chosen == _FIRST_ALONE:
+        yield from _rows_of_one(result, shares_of_value)
+        return
     labels = list(dict.fromkeys(c.label for c in case.criteria if c.weight != 0))
     rows: dict[str, list[_MetricShare | None]] = {label: [] for label in labels}
     for places in result.folded.chosen:
@@ -70,6 +73,27 @@ def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterato
                 None if share is None else share.points * case.weight for share in shares_by_bucket
             ],
             scale=Scale(least / full, 1.0) if least < 0 < full else SHARE,
+        )
+
+
+_FIRST_ALONE = ((0,),)
+"""What is chosen of the attempts of most cases, which have one."""
+
+
+def _rows_of_one(result: CaseResult, shares_of_value: bool) -> Iterator[CriterionRow]:
+    """Yield the same of a case that one attempt decides: the mean of one number is itself."""
+    case = result.case
+    own = _shares_of(result.attempts[0], case, shares_of_value)
+    for label in dict.fromkeys(c.label for c in case.criteria if c.weight != 0):
+        points, full, penalties = own.get(label, _NOTHING)
+        if full <= 0 and not points:
+            continue
+        yield CriterionRow(
+            label=label,
+            points=points * case.weight,
+            full=full * case.weight,
+            buckets=[points * case.weight],
+            scale=Scale(penalties / full, 1.0) if penalties < 0 < full else SHARE,
         )
 
 
@@ -102,8 +126,14 @@ def _shares_of(result: AttemptResult, case: Case, shares_of_value: bool) -> dict
         ]
     summed: dict[str, _MetricShare] = {}
     for label, share in rows:
-        summed[label] = _MetricShare(*map(add, summed.get(label, _MetricShare()), share))
+        points, full, penalties = summed.get(label, _NOTHING)
+        summed[label] = _MetricShare(
+            points + share.points, full + share.full, penalties + share.penalties
+        )
     return summed
+
+
+_NOTHING = _MetricShare()
 
 
 def _penalty(criterion: Criterion, result: AttemptResult) -> float:
@@ -247,10 +277,13 @@ _DETAILS = frozenset(
 """Parts of the tokens, which are told where there are any."""
 
 
+_USAGE = tuple(f.name for f in fields(Usage))
+
+
 def usage_from(used: Json) -> Usage:
     """Decode a stored usage; zero if it is none."""
     usage_fields = used if isinstance(used, Mapping) else {}
-    numbers = {f.name: usage_fields[f.name] for f in fields(Usage) if f.name in usage_fields}
+    numbers = {name: usage_fields[name] for name in _USAGE if name in usage_fields}
     return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
 
 
