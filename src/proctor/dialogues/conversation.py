@@ -136,7 +136,8 @@ class Conversation:
     def spend(self, role: str, usage: object) -> None:
         """Count what a call of a role took."""
         if isinstance(usage, Usage):
-            self.usage[role] = self.usage.get(role, Usage()) + usage
+            before = self.usage.get(role)
+            self.usage[role] = usage if before is None else before + usage
 
     def attempt(self, status: AttemptStatus, notes: Mapping[str, Json], error: str = "") -> Attempt:
         """Return the attempt as it has ended."""

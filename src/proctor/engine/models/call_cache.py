@@ -267,7 +267,7 @@ class StoredModel(Wrapped):
     async def _buy(
         self, key: str, request: Request, request_json: Json, priced: PricedRequest
     ) -> CachedCall:
-        reserved = await self.budget.reserve(priced)
+        reserved = 0.0 if priced is UNCOUNTED else await self.budget.reserve(priced)
         reply = None
         try:
             self.bought += 1
