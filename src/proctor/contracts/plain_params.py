@@ -43,15 +43,13 @@ def plainly_built(cls: Any, params: Mapping[str, Json]) -> Any | None:
     checks = _checks(cls)
     if checks is None:
         return None
-    converted = {}
+    if not _required(cls) <= params.keys() <= checks.keys():
+        return None
     try:
-        for name, value in params.items():
-            converted[name] = checks[name](value)
-    except (_NotPlain, KeyError):
+        return cls(**{name: checks[name](value) for name, value in params.items()})
+    except (_NotPlain, ValueError, AssertionError):
+        # A class that refuses its parameters has pydantic say so.
         return None
-    if not _required(cls) <= converted.keys():
-        return None
-    return cls(**converted)
 
 
 class _NotPlain(Exception):
