@@ -59,7 +59,8 @@ class _NotPlain(Exception):
 @cache
 def _checks(cls: Any) -> Mapping[str, Check] | None:
     """Return what checks each parameter; None for a class that pydantic has to build."""
-    if not is_dataclass(cls) or any(_CONFIG in vars(one) for one in cls.__mro__):
+    bases: tuple[type[Any], ...] = cls.__mro__
+    if not is_dataclass(cls) or any(_CONFIG in vars(one) for one in bases):
         return None
     return {one.name: _check_of(one.type) for one in fields(cls) if one.init}
 
