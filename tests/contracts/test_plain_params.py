@@ -65,6 +65,20 @@ class Needy:
     value: float
 
 
+@dataclass(frozen=True)
+class Choosy:
+    share: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError("the share lies between 0 and 1")
+
+
+def test_what_a_class_refuses_is_left_to_pydantic() -> None:
+    assert plainly_built(Choosy, {"share": 0.5}) == Choosy(0.5)
+    assert plainly_built(Choosy, {"share": 7}) is None
+
+
 def test_what_is_lacking_or_strange_is_left_to_pydantic() -> None:
     assert plainly_built(Needy, {}) is None
     assert plainly_built(Needy, {"value": 1, "more": 2}) is None

@@ -12,6 +12,7 @@ import pytest
 
 from proctor.errors import StoreError
 from proctor.store.opening import open_database
+from proctor.store.places import check_file, new_secret
 from proctor.store.schema import VERSION_TABLE, VERSIONS
 from proctor.store.store import Store
 
@@ -95,3 +96,17 @@ def test_a_path_holds_when_the_process_goes_elsewhere(
         monkeypatch.chdir(tmp_path / "sub")
         assert store.runs.newest() == [], "by SQLAlchemy, which opens it again"
     assert not (tmp_path / "sub" / "x.db").exists()
+
+
+def test_a_folder_is_made_for_a_new_file_and_for_nothing_else(tmp_path: Path) -> None:
+    check_file(tmp_path / "a" / "b" / "x.db", create=True)
+    assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(StoreError, match="there is no store"):
+        check_file(tmp_path / "c" / "x.db", create=False)
+    assert not (tmp_path / "c").exists()
+    with pytest.raises(StoreError, match="is a folder"):
+        check_file(tmp_path, create=True)
+
+
+def test_no_two_stores_have_one_secret() -> None:
+    assert new_secret()["value"] != new_secret()["value"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 Check = Callable[[Any], Any]
-"""Returns a parameter as it is to be, or raises `_NotPlain`."""
+"""Returns a parameter as it is to be, or raises `_NotExact`."""
 _CONFIG = "__pydantic_config__"
 EXACT_WHOLE = 2**53
 """Up to which whole numbers are floats without loss."""
@@ -43,25 +43,24 @@ def plainly_built(cls: Any, params: Mapping[str, Json]) -> Any | None:
     checks = _checks(cls)
     if checks is None:
         return None
-    converted = {}
+    if not _required(cls) <= params.keys() <= checks.keys():
+        return None
     try:
-        for name, value in params.items():
-            converted[name] = checks[name](value)
-    except (_NotPlain, KeyError):
+        return cls(**{name: checks[name](value) for name, value in params.items()})
+    except (_NotExact, ValueError, AssertionError):
+        # A class that refuses its parameters has pydantic say so.
         return None
-    if not _required(cls) <= converted.keys():
-        return None
-    return cls(**converted)
 
 
-class _NotPlain(Exception):
+class _NotExact(Exception):
     """A parameter that is left to pydantic."""
 
 
 @cache
 def _checks(cls: Any) -> Mapping[str, Check] | None:
     """Return what checks each parameter; None for a class that pydantic has to build."""
-    if not is_dataclass(cls) or any(_CONFIG in vars(one) for one in cls.__mro__):
+    bases: tuple[type[Any], ...] = cls.__mro__
+    if not is_dataclass(cls) or any(_CONFIG in vars(one) for one in bases):
         return None
     return {one.name: _check_of(one.type) for one in fields(cls) if one.init}
 
@@ -94,7 +93,7 @@ def _check_of(kind: Any) -> Check:
 
 def _exactly(kind: Any, value: Any) -> Any:
     if type(value) is not kind:
-        raise _NotPlain
+        raise _NotExact
     return value
 
 
@@ -102,13 +101,13 @@ def _number(value: Any) -> float:
     if type(value) is int and abs(value) <= EXACT_WHOLE:
         return float(value)
     if type(value) is not float or not isfinite(value):
-        raise _NotPlain
+        raise _NotExact
     return value
 
 
 def _one_of(choices: tuple[Any, ...], value: Any) -> Any:
     if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise _NotPlain
+        raise _NotExact
     return value
 
 
@@ -119,18 +118,18 @@ def _member(kinds: tuple[Any, ...], value: Any) -> Any:
             continue
         try:
             converted = _check_of(kind)(value)
-        except _NotPlain:
+        except _NotExact:
             continue
         if converted is value:
             return value
-    raise _NotPlain
+    raise _NotExact
 
 
 def _listed(inner: Check, value: Any) -> tuple[Any, ...]:
     if type(value) not in (list, tuple):
-        raise _NotPlain
+        raise _NotExact
     return tuple(inner(one) for one in value)
 
 
 def _refused(value: Any) -> Any:
-    raise _NotPlain
+    raise _NotExact

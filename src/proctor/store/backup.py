@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import StoreError
-from proctor.store.database import translated
+from proctor.store.failure_messages import translated
 from proctor.store.store import Store
 
 PAGES = 2000

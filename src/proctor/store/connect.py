@@ -25,8 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError
 
 from proctor.errors import StoreError
-from proctor.store.database import translated
-from proctor.store.opening import (
+from proctor.store.failure_messages import translated
+from proctor.store.places import (
     DEFAULT,
     EXPECTED,
     VARIABLE,

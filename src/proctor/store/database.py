@@ -5,14 +5,12 @@ that is a file is opened without SQLAlchemy, and stays so until a query comes th
 """
 
 import json
-import sqlite3
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from proctor.errors import StoreError
 from proctor.io.concurrency import batched
+from proctor.store.failure_messages import translated
 from proctor.store.statements import Statement
 
 if TYPE_CHECKING:
@@ -384,29 +382,3 @@ def among(query: "Select[Any]", column: "Column[Any]") -> "Select[Any]":
 def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
     """Split a stream into lists short enough for one statement."""
     return batched(items, size)
-
-
-@contextmanager
-def translated(place: str) -> Iterator[None]:
-    """Turn database exceptions into StoreErrors that name the store and a fix."""
-    try:
-        yield
-    except database_errors() as error:
-        from proctor.store.failure_messages import message_for
-
-        raise StoreError(message_for(place, error, lost=_is_lost(error))) from error
-
-
-def database_errors() -> tuple[type[Exception], ...]:
-    """Return what databases raise; where SQLAlchemy is not loaded, nothing of it can be raised."""
-    loaded = sys.modules.get("sqlalchemy.exc")
-    return (sqlite3.Error,) if loaded is None else (sqlite3.Error, loaded.SQLAlchemyError)
-
-
-def _is_lost(error: Exception) -> bool:
-    """Tell whether the connection is lost; that to a file never is."""
-    if isinstance(error, sqlite3.Error):
-        return False
-    from proctor.store.transactions import is_lost
-
-    return is_lost(error)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.errors import StoreError
 from proctor.store import sql
-from proctor.store.database import Database, translated
+from proctor.store.database import Database
+from proctor.store.failure_messages import translated
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

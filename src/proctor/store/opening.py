@@ -7,24 +7,19 @@ and older files are opened by SQLAlchemy, in ``connect``.
 import hashlib
 import hmac
 import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.errors import StoreError
 from proctor.store import sql
-from proctor.store.database import Database, translated
+from proctor.store.database import Database
+from proctor.store.failure_messages import translated
+from proctor.store.places import DEFAULT, SETTING, VARIABLE, check_file, new_secret
 from proctor.store.sqlite_connection import SqliteConnection
 from proctor.store.statements import statement
 from proctor.store.store_file import StoreFile
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, Executable
-
-VARIABLE = "PROCTOR_STORE"
-DEFAULT = Path(".proctor", "proctor.db")
-EXPECTED = "name a file, sqlite:///FILE or postgresql://USER@HOST/NAME"
-_NAME = "secret"
 
 
 @statement
@@ -51,18 +46,13 @@ class Secret:
         return hmac.new(self._secret(), purpose.encode(), hashlib.sha256).digest()
 
     def _secret(self) -> bytes:
-        row = self._database.fetch_first(secret_of, {"name": _NAME})
+        row = self._database.fetch_first(secret_of, {"name": SETTING})
         if row is None:
             # The table was emptied: the first process to generate a secret wins.
             self._database.execute_many(put_secret, [new_secret()])
-            row = self._database.fetch_first(secret_of, {"name": _NAME})
+            row = self._database.fetch_first(secret_of, {"name": SETTING})
             assert row is not None
         return bytes.fromhex(row.value)
-
-
-def new_secret() -> dict[str, str]:
-    """Return the row of a new random secret."""
-    return {"name": _NAME, "value": secrets.token_hex(32)}
 
 
 def open_database(url: str | None, *, create: bool, parts: str = "") -> Database:
@@ -130,35 +120,3 @@ def _is_created(connection: SqliteConnection) -> bool:
         raise
     # Where another process was faster, its file is current.
     return empty or _is_current(connection)
-
-
-def check_file(path: Path, *, create: bool) -> None:
-    """Make sure that a file can be created: its folder exists and it is not a folder."""
-    try:
-        if path.is_dir():
-            raise StoreError(f"{path} is a folder (fix: name a file in it with --store)")
-        if path.exists():
-            return
-        if not create:
-            raise nothing_there(str(path))
-        _make_folder(path.parent)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be made: {error.strerror or error}"
-            " (fix: name a file in a folder of yours with --store)"
-        ) from None
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.exists():
-        if not folder.is_dir():
-            raise NotADirectoryError(20, f"{folder} is not a folder")
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == DEFAULT.parent.name:
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-
-
-def nothing_there(place: str) -> StoreError:
-    """Return the error that there is no store."""
-    return StoreError(f"there is no store at {place}; run `proctor run` first")

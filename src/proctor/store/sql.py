@@ -93,6 +93,6 @@ def __getattr__(name: str) -> Any:
     from proctor.store import database_time, schema
 
     homes = (database_time, schema, sqlalchemy)
-    found = next(getattr(home, name) for home in homes if hasattr(home, name))
-    globals()[name] = found
-    return found
+    value = next(getattr(home, name) for home in homes if hasattr(home, name))
+    globals()[name] = value
+    return value

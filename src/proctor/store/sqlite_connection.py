@@ -98,14 +98,10 @@ class SqliteStatement:
     def with_keys(self, row: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the text and the values for a list of keys."""
         keys = row[KEYS]
-        asked = ", ".join("?" * len(keys)) if keys else "SELECT 1 FROM (SELECT 1) WHERE 1!=1"
-        place = self._names.index(KEYS)
-        values = self.values(row)
-        return self.sql.replace(_LISTED, f"({asked})"), (
-            *values[:place],
-            *keys,
-            *values[place + 1 :],
-        )
+        marks = ", ".join("?" * len(keys)) if keys else "SELECT 1 FROM (SELECT 1) WHERE 1!=1"
+        place, values = self._names.index(KEYS), self.values(row)
+        listed = (*values[:place], *keys, *values[place + 1 :])
+        return self.sql.replace(_LISTED, f"({marks})"), listed
 
     @property
     def has_keys(self) -> bool:

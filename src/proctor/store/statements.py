@@ -6,23 +6,18 @@ it is stored in ``sqlite_text``, so that neither SQLAlchemy nor the tables are l
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from sqlalchemy import Executable
-
-    from proctor.store.database import Database
+from typing import Any
 
 STATEMENTS: dict[str, "Statement"] = {}
 """All statements that were defined, by name."""
 
 
 class Statement:
-    """A statement with named values, which ``build`` writes as an expression."""
+    """A statement with named values, which ``build`` writes as an expression for a database."""
 
     __slots__ = ("build", "name")
 
-    def __init__(self, name: str, build: "Callable[[Database], Executable]") -> None:
+    def __init__(self, name: str, build: Callable[[Any], Any]) -> None:
         self.name = name
         self.build = build
 
@@ -30,7 +25,7 @@ class Statement:
         return f"Statement({self.name!r})"
 
 
-def statement(build: "Callable[[Database], Any]") -> Statement:
+def statement(build: Callable[[Any], Any]) -> Statement:
     """Define a statement under the name of its module and function."""
     name = f"{build.__module__.rpartition('.')[2]}.{build.__name__}"
     STATEMENTS[name] = defined = Statement(name, build)

@@ -28,7 +28,8 @@ from sqlalchemy.exc import DBAPIError
 from proctor.core.run import Run, RunStatus
 from proctor.errors import StoreError
 from proctor.store import searching
-from proctor.store.database import Database, translated
+from proctor.store.database import Database
+from proctor.store.failure_messages import translated
 from proctor.store.parts.claims import size_of
 from proctor.store.schema import (
     attempt_files,

@@ -74,9 +74,18 @@ class ScoreKeys(ABC):
                 apart=scorer.per_attempt,
                 noted=scorer.reads_notes,
                 whole=self._looks_at_attempts(criterion) or scorer.reads_usage,
-                brought=_brought(scorer, attempt, own) if own else None,
+                brought=self._brought(criterion, attempt, own) if own else None,
             )
         return keys
+
+    def _brought(self, criterion: Criterion, attempt: Attempt, own: dict[str, Json]) -> Json:
+        """Return what enters a key of an attempt's own passages, unless its notes do so anyway."""
+        scorer = self.of(criterion)
+        if not scorer.reads_context:
+            return None
+        if not scorer.reads_notes:
+            return own
+        return {name: value for name, value in own.items() if not attempt.notes.get(name)}
 
     def version(self, spec: Spec) -> str:
         """Return the version of a scorer, as used in keys and signatures.
@@ -134,15 +143,6 @@ class ScoreKeys(ABC):
             prompts = scorer.context_prompt_key if has_context else scorer.prompt_key
             version += f"+{self._judge_key}+{prompts(self.language)}"
         return _scoring_key(_Same(case), criterion.id, version)
-
-
-def _brought(scorer: "Scorer", attempt: Attempt, own: dict[str, Json]) -> Json:
-    """Return what enters a key of an attempt's own passages, unless its notes do so anyway."""
-    if not scorer.reads_context:
-        return None
-    if not scorer.reads_notes:
-        return own
-    return {name: value for name, value in own.items() if not attempt.notes.get(name)}
 
 
 def spec_key(spec: Spec) -> tuple[str, bytes]:

@@ -442,7 +442,7 @@ class RunTotals:
                 if len(rows) <= MAX_ROWS:
                     rows.setdefault(name, self._sums()).add(worth)
         for row in metric_rows(result, shares_of_value=self.shares_of_value):
-            sums = self._metrics.setdefault(row.label, self._sums())
+            sums = self._metrics.get(row.label) or self._metrics.setdefault(row.label, self._sums())
             sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
 
     def add_plain(self, cases: "Sequence[PlainCase]") -> None:
