@@ -11,7 +11,8 @@ from proctor.core.run import Group
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.totals import METRIC, RunTotals, metric_rows
+from proctor.engine.run.metric_rows import metric_rows
+from proctor.engine.run.totals import METRIC, RunTotals
 from proctor.stats.intervals import Scale, bounded_interval
 
 GOOD = Criterion(id="good", scorer=Spec(name="contains"), metric="good")
