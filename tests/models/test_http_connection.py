@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import ssl
+import sys
 import zlib
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -223,6 +224,15 @@ def test_a_reply_that_is_none_is_told_and_its_connection_is_not_used_again(
 
     assert asyncio.run(work()).data == BODY
     assert server.connections == 2
+
+
+def test_a_reply_in_tiny_pieces_takes_no_more_room_than_in_one() -> None:
+    chunked_body = module._ChunkedBody(LARGEST)
+    for _ in range(LARGEST):
+        assert chunked_body.feed(b"1\r\nx\r\n") is None
+    assert chunked_body.feed(b"0\r\n\r\nmore") == b"more"
+    assert chunked_body.data == b"x" * LARGEST
+    assert sys.getsizeof(chunked_body.data) < 2 * LARGEST
 
 
 def test_a_call_that_takes_too_long_ends_in_time_after_others_on_its_connection() -> None:

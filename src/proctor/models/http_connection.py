@@ -8,6 +8,7 @@ kept.
 import asyncio
 import re
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -63,46 +64,64 @@ class HttpReply(NamedTuple):
     data: bytes
 
 
-class _SizedBody:
+class _Body(ABC):
+    """Body of a reply as it comes in, piece by piece."""
+
+    def __init__(self) -> None:
+        self.data: bytes | bytearray = b""
+        """What has come of it; thousands of tiny pieces take no more room than one."""
+
+    @abstractmethod
+    def feed(self, data: bytes) -> bytes | None:
+        """Take bytes; return those beyond the end, or None as long as something is missing."""
+
+    def _add(self, piece: bytes) -> None:
+        if not self.data:
+            self.data = piece
+            return
+        if isinstance(self.data, bytes):
+            self.data = bytearray(self.data)
+        self.data += piece
+
+
+class _SizedBody(_Body):
     """Body whose length was announced."""
 
     def __init__(self, length: int, largest: int) -> None:
+        super().__init__()
         if length > largest:
             raise ReplyTooLong
-        self.parts: list[bytes] = []
         self._missing = length
 
     def feed(self, data: bytes) -> bytes | None:
-        """Take bytes; return those beyond the end, or None as long as something is missing."""
         missing = self._missing = self._missing - len(data)
         if missing >= 0:
-            self.parts.append(data)
+            self._add(data)
             return None if missing else b""
-        self.parts.append(data[:missing])
+        self._add(data[:missing])
         return data[missing:]
 
 
-class _EndlessBody:
+class _EndlessBody(_Body):
     """Body that ends where the server hangs up."""
 
     def __init__(self, largest: int) -> None:
-        self.parts: list[bytes] = []
+        super().__init__()
         self._room = largest
 
     def feed(self, data: bytes) -> bytes | None:
-        """Take bytes."""
         self._room -= len(data)
         if self._room < 0:
             raise ReplyTooLong
-        self.parts.append(data)
+        self._add(data)
         return None
 
 
-class _ChunkedBody:
+class _ChunkedBody(_Body):
     """Body in chunks, each with its length before it."""
 
     def __init__(self, largest: int) -> None:
-        self.parts: list[bytes] = []
+        super().__init__()
         self._room = largest
         self._missing = 0
         """Bytes of the current chunk that have not come."""
@@ -112,14 +131,13 @@ class _ChunkedBody:
         """The next line: ``size`` of a chunk, ``end`` of one, ``trailer`` after the last."""
 
     def feed(self, data: bytes) -> bytes | None:
-        """Take bytes; return those beyond the end, or None as long as something is missing."""
         data, self._line = self._line + data, b""
         at = 0
         while True:
             if self._missing:
                 piece = data[at : at + self._missing]
                 self._missing -= len(piece)
-                self.parts.append(piece)
+                self._add(piece)
                 at += len(piece)
                 if self._missing:
                     return None
@@ -151,9 +169,6 @@ class _ChunkedBody:
             raise ReplyTooLong
         self._expects = "end" if self._missing else "trailer"
         return False
-
-
-_Body = _SizedBody | _ChunkedBody | _EndlessBody
 
 
 class Connection(asyncio.Protocol):
@@ -207,7 +222,7 @@ class Connection(asyncio.Protocol):
         if self._waiting is None:
             return
         if exc is None and isinstance(self._body, _EndlessBody):
-            self._deliver(self._body.parts)
+            self._deliver(bytes(self._body.data))
             return
         self._fail(exc or HungUp("the server hung up before its reply was whole"))
 
@@ -231,7 +246,7 @@ class Connection(asyncio.Protocol):
         beyond = self._body.feed(data)
         if beyond is not None:
             self._persists = self._persists and not beyond
-            self._deliver(self._body.parts)
+            self._deliver(bytes(self._body.data))
 
     def _take_head(self, data: bytes) -> bytes | None:
         """Read the head of a reply; return what comes after it, or None while it is not whole."""
@@ -291,8 +306,7 @@ class Connection(asyncio.Protocol):
         self._persists = False
         return _EndlessBody(self._largest)
 
-    def _deliver(self, parts: list[bytes]) -> None:
-        data = parts[0] if len(parts) == 1 else b"".join(parts)
+    def _deliver(self, data: bytes) -> None:
         coding = self._headers.get("content-encoding")
         if coding is not None:
             try:
