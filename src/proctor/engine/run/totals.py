@@ -12,7 +12,7 @@ from proctor.core.case_value import ValueStatus, only_shown
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
 from proctor.core.run import CAUSES, AttemptResult, CaseResult, Group, Summary, Totals
-from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
+from proctor.core.score import CONTAINED, EQUAL, REFERENCE, ScoreStatus
 from proctor.core.suite import Case, Json
 from proctor.core.variance import VarianceParts
 from proctor.engine.run.metric_rows import metric_rows
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from proctor.engine.run.plain_cases import PlainCase, PlainColumns, PlainWorth
 
 METRIC = "metric"
+_OBJECT = (dict, Mapping)
+"""What a JSON object may be; most are plain, which is found out sooner."""
 ROLES = ("candidate", "judge", "simulator")
 MAX_ROWS = 500
 """A tag with more values than this identifies single cases and is not broken down."""
@@ -130,15 +132,17 @@ class UsageSums:
 
     def add(self, results: Iterable[AttemptResult]) -> None:
         """Add the attempts at one case; a score that they share counts once."""
-        judged: dict[int, Score] = {}
+        judged: dict[int, Mapping[str, Json]] = {}
         for result in results:
-            judged |= {id(score): score for score in result.scores.values()}
+            for score in result.scores.values():
+                detail = score.detail
+                if detail and isinstance(detail, _OBJECT) and "usage" in detail:
+                    judged[id(score)] = detail["usage"]
             for role, used in result.attempt.usage.items():
-                if role in ROLES and isinstance(used, Mapping):
+                if role in ROLES and isinstance(used, _OBJECT):
                     self._add(role, used)
-        for score in judged.values():
-            used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
-            if isinstance(used, Mapping):
+        for used in judged.values():
+            if isinstance(used, _OBJECT):
                 self._add("judge", used)
 
     def merge(self, other: "UsageSums") -> None:
@@ -156,7 +160,8 @@ class UsageSums:
         return totals
 
     def _add(self, role: str, used: Mapping[str, Json]) -> None:
-        self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
+        usage, before = usage_from(used), self.roles.get(role)
+        self.roles[role] = usage if before is None else before + usage
 
 
 _DETAILS = frozenset(
@@ -170,7 +175,7 @@ _USAGE = tuple(f.name for f in fields(Usage))
 
 def usage_from(used: Json) -> Usage:
     """Decode a stored usage; zero if it is none."""
-    usage_fields = used if isinstance(used, Mapping) else {}
+    usage_fields = used if isinstance(used, _OBJECT) else {}
     numbers = {name: usage_fields[name] for name in _USAGE if name in usage_fields}
     return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
 
@@ -195,7 +200,7 @@ class _ReferenceCounts:
             score.detail[REFERENCE]
             for attempt in result.attempts
             for score in attempt.scores.values()
-            if isinstance(score.detail, Mapping) and REFERENCE in score.detail
+            if isinstance(score.detail, _OBJECT) and REFERENCE in score.detail
         }
         self.note(result.case.id, relations)
 
