@@ -34,6 +34,8 @@ def once(command: list[str]) -> tuple[float, float]:
     """Run a command, and return how long it took, and how much of that on a processor."""
     # No peer shall spend its time on telling its makers that it was started.
     quiet = {"DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DO_NOT_TRACK": "1", "HF_HUB_OFFLINE": "1"}
+    # Who installs a program has it compiled once, and not with every start.
+    quiet["PYTHONDONTWRITEBYTECODE"] = ""
     started = time.perf_counter()
     process = subprocess.Popen(
         command,

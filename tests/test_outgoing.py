@@ -1,6 +1,7 @@
 """Who may send something to another machine, and with which headers."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,9 @@ CLIENTS = {
     "agents/endpoint.py": "agents behind an address",
 }
 """The modules that open connections with headers of their own, and for what."""
+CONNECTIONS = {"models/http_connection.py": "what models/endpoints.py sends"}
+KNOCKS = {"agents/endpoint.py", "engine/agents/workspaces.py", "sandboxes/doors.py"}
+"""Modules that look whether somebody listens on this machine, or join two ends of a sandbox."""
 LIBRARIES = {"httpx", "httpx2", "requests", "urllib3", "http.client", "urllib.request", "smtplib",
              "ftplib", "websockets", "socket"}  # fmt: skip
 ONLY_LISTENS = {
@@ -55,6 +59,18 @@ def test_requests_leave_from_three_modules() -> None:
         and getattr(node.func, "id", getattr(node.func, "attr", "")) == "ClientSession"
     }
     assert opening == CLIENTS.keys()
+
+
+def test_requests_are_written_by_hand_in_one_module() -> None:
+    connecting = {
+        path.relative_to(SRC).as_posix()
+        for path in sorted(SRC.rglob("*.py"))
+        if re.search(
+            r"await asyncio\.open_connection\(|loop\.create_connection\(|sock_connect\(",
+            path.read_text(encoding="utf-8"),
+        )
+    }
+    assert connecting - KNOCKS == CONNECTIONS.keys()
 
 
 def test_no_other_library_opens_connections() -> None:

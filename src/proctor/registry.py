@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from proctor import origin_tables
+from proctor.contracts.plain_params import plainly_built
 from proctor.core.suite import VARIANT, Json, Spec
 from proctor.errors import PluginError
 from proctor.io import json_bytes
@@ -83,7 +84,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     },
     "dialect": {
         "harbor": "proctor.formats.harbor.reader:Harbor",
-        "native": "proctor.formats.native.reader:Native",
+        "native": "proctor.formats.native.dialect:Native",
         "promptfoo": "proctor.formats.promptfoo_config:PromptfooConfig",
         "recipe": "proctor.formats.recipes.reader:Recipes",
         "tau": "proctor.formats.tau.reader:Tau",
@@ -351,6 +352,8 @@ def _written(params: Mapping[str, Json]) -> bytes:
 
 
 def _built(cls: Any, kind: str, spec: Spec) -> Any:
+    if spec.name in BUILT_IN[kind] and (plain := plainly_built(cls, spec.params)) is not None:
+        return plain
     from pydantic import BaseModel, ValidationError
     from pydantic.errors import PydanticUserError
 

@@ -143,3 +143,16 @@ def test_buckets_that_are_not_full(mode: str, values: list[float | None], ragged
         for value in values
     ]
     assert is_ragged(parse_fold(mode), worths) == ragged
+
+
+@pytest.mark.parametrize("mode", ["avg", "max", "min", "median", "avg_max_3"])
+@pytest.mark.parametrize("status", ["scored", "unanswered", "unscored", "error", "shown"])
+def test_one_attempt_is_worth_what_two_alike_are(mode: str, status: str) -> None:
+    value = None if status in ("unscored", "error", "shown") else -0.25
+    one = Value(status=ValueStatus(status), value=value, low=-0.25, high=1, least=-1.0, most=1.5)
+    alone, twice = (fold(parse_fold(mode), [one] * times) for times in (1, 2))
+    for name in ("status", "value", "low", "high", "least", "most", "spread"):
+        assert getattr(alone, name) == getattr(twice, name)
+        assert type(getattr(alone, name)) is type(getattr(twice, name))
+    assert set(alone.buckets) == set(twice.buckets)
+    assert alone.chosen == (((0,),) if value is not None else ((),))

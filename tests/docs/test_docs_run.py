@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from needs import problem, unmet
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 
 pytestmark = pytest.mark.fresh
 

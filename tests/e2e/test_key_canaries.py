@@ -229,9 +229,9 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(echo: Any, addre
 def test_the_password_of_a_store_is_masked(
     echo: Any, monkeypatch: pytest.MonkeyPatch, address: str, command: str
 ) -> None:
-    from proctor.store import database
+    from proctor.store import transactions
 
-    monkeypatch.setattr(database, "PAUSES", (0.0,))
+    monkeypatch.setattr(transactions, "PAUSES", (0.0,))
     args = ("list", "runs") if command == "list" else ("report", "@last", "--format", "json")
     done = echo.here(*args, "--store", address)
     assert done.returncode == 2, done

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.contracts.dialect import Reading
 from proctor.errors import SuiteError, UsageError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.tables import ColumnMap, suggested, suggested_answers, table_rows
 
 COLUMNS = "ask=question,reference=answer"

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,11 @@ from proctor.models.endpoints import (
     LONGEST_REST,
     Endpoints,
     ModelEndpoint,
+    _as_ours,
     _failure,
     _whole,
 )
-from proctor.models.retrying import TryFailed
+from proctor.models.http_connection import NotTrusted, ReplyTooLong, Unreachable
 
 
 def several(count: int) -> list[ModelEndpoint]:
@@ -107,9 +109,11 @@ def test_a_reply_without_end_is_given_up() -> None:
             return self.chunk if self.times >= 0 else b""
 
     assert asyncio.run(_whole(_Content(b"ab", 3), LARGEST)) == b"ababab"
-    with pytest.raises(TryFailed, match="longer than 64 MiB") as caught:
+    with pytest.raises(ReplyTooLong):
         asyncio.run(_whole(_Content(bytes(LARGEST // 2), 3), LARGEST))
-    assert not caught.value.passing
+    failed = _failure(ReplyTooLong(), "http://h/v1", 3.2)
+    assert "longer than 64 MiB" in str(failed)
+    assert not failed.passing
 
 
 def _refused() -> Exception:
@@ -121,10 +125,18 @@ def _refused() -> Exception:
     return ClientConnectorError(key, OSError(111, "Connection refused"))  # type: ignore[arg-type]
 
 
+def _broken() -> Exception:
+    from aiohttp import ServerDisconnectedError
+
+    return ServerDisconnectedError("gone")
+
+
 @pytest.mark.parametrize(
     ("error", "words", "kind"),
     [
-        (_refused, "cannot be reached: Connection refused", "unreachable"),
+        (lambda: Unreachable("refused"), "cannot be reached: refused", "unreachable"),
+        (lambda: _as_ours(_refused()), "cannot be reached: Connection refused", "unreachable"),
+        (lambda: _as_ours(_broken()), "broke off: ServerDisconnectedError: gone", ""),
         (TimeoutError, "gave no reply within 3 s", "timeout"),
         (lambda: OSError("reset"), "broke off: OSError: reset", ""),
     ],
@@ -138,3 +150,33 @@ def test_failures_are_told_with_the_address(
     assert failed.passing
     if kind:
         assert failed.kind == kind
+
+
+def test_a_server_that_is_not_trusted_is_not_asked_again() -> None:
+    failed = _failure(NotTrusted("certificate verify failed"), "https://h/v1", 0.1)
+    assert str(failed) == "https://h/v1 cannot be trusted: certificate verify failed"
+    assert (failed.passing, failed.kind) == (False, "unreachable")
+
+
+def test_calls_go_through_the_proxy_that_the_environment_prescribes(
+    stub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = stub(lambda *_: (200, {}, b'{"ok": true}'))
+    monkeypatch.setenv("http_proxy", proxy.root)
+
+    async def work() -> bytes:
+        endpoint = ModelEndpoint(Destination(base="http://model.invalid/v1", headers={"X": "y"}), 4)
+        answer = await endpoint.post("/chat", b"{}", 20.0)
+        await endpoint.close()
+        return answer.data
+
+    assert asyncio.run(work()) == b'{"ok": true}'
+    ((_, path, _, headers),) = proxy.came
+    assert path == "http://model.invalid/v1/chat"
+    assert headers["x"] == "y"
+    assert "user-agent" in headers
+
+
+def test_a_path_leads_to_no_other_server() -> None:
+    with pytest.raises(ValueError, match="no path below"):
+        asyncio.run(ModelEndpoint(Destination(base="http://127.0.0.1:1/v1"), 1).get(".evil/x", 1.0))

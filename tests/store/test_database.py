@@ -9,10 +9,10 @@ from sqlalchemy import Executable
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.score import Score
 from proctor.errors import StoreError
-from proctor.store.database import PreparedStatement, PreparedStatements
 from proctor.store.rows import CallRow, RunAttempt
 from proctor.store.schema import attempts, calls, run_scores, scores
 from proctor.store.store import Store
+from proctor.store.transactions import PreparedStatement, PreparedStatements
 
 AWKWARD = "a\x00b\x10c\ud800d é 巴"
 
@@ -51,6 +51,7 @@ def test_rows_are_written_as_sqlalchemy_would_write_them(tmp_path: Path) -> None
     found = []
     for name in ("quick", "slow"):
         with Store.open(str(tmp_path / name)) as store:
+            assert store.database.engine.name == "sqlite", "SQLAlchemy takes over"
             if name == "slow":
                 store.database._prepared = Slow()
             write_all(store)
@@ -70,6 +71,7 @@ def test_a_statement_is_compiled_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(PreparedStatement, "of", counted)
     with Store.open(str(tmp_path / "store.db")) as store:
+        assert store.database.engine.name == "sqlite", "SQLAlchemy takes over"
         for number in range(3):
             store.scores.put([(f"k{number}", "contains", Score(points=1.0))])
             store.attempts.put([(f"k{number}", Attempt.of("c", "x"))])

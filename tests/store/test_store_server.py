@@ -11,7 +11,7 @@ import sqlalchemy
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.errors import StoreError
-from proctor.store import database
+from proctor.store import transactions
 from proctor.store.database import Database
 from proctor.store.rows import Label
 from proctor.store.store import Store
@@ -93,7 +93,7 @@ def test_what_cannot_be_repeated_is_not(
     store: Store, kill: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     label = Label(run_id="r", case_id="c", index=0, criterion="x", points=1.0, created=1.0)
-    monkeypatch.setattr(database, "MOST_ROWS", 2)
+    monkeypatch.setattr(transactions, "MOST_ROWS", 2)
 
     def long() -> None:
         with store.batch():
@@ -116,7 +116,7 @@ def test_what_cannot_be_repeated_is_not(
 
 
 def test_a_server_that_stays_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "PAUSES", (0.0, 0.01))
+    monkeypatch.setattr(transactions, "PAUSES", (0.0, 0.01))
     away = sqlalchemy.make_url(UNREACHABLE).set(drivername="postgresql+psycopg")
     with Store(Database(sqlalchemy.create_engine(away), "the place")) as gone:
         for work in (gone.runs.newest, lambda: gone.attempts.put([("k", Attempt.of("a", "x"))])):
@@ -145,7 +145,7 @@ def test_a_run_that_is_held_stays_held(
 def test_a_writer_that_never_ends(
     postgresql: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LOCK_SECONDS", 1)
+    monkeypatch.setattr(transactions, "LOCK_SECONDS", 1)
     with writing(postgresql) as other:
         other.attempts.put([("theirs", Attempt.of("a", "x"))])
         assert store.runs.newest() == []

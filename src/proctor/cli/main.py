@@ -53,6 +53,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 
 STOPPED = 130
+COLLECT_EVERY = 20_000
+"""How many new objects make Python look for cycles of garbage, of which loading leaves none."""
 WORKING = "proctor"
 """The name of the threads that run a command's work."""
 
@@ -111,6 +113,7 @@ def cli() -> None:
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     forget_working_directory()
+    gc.set_threshold(COLLECT_EVERY, *gc.get_threshold()[1:])
     arguments = sys.argv[1:] if args is None else args
     code = _run(arguments)
     if code == STOPPED and any(thread.name == WORKING for thread in threading.enumerate()):

@@ -7,6 +7,7 @@ it would fail. What happens without it as well is the suite's doing, and leaves 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
@@ -55,12 +56,17 @@ def suites_doing(reason: str, what: str, out_of: float | None = None) -> Score:
 MOST_KINDS = 200
 """From here on a reason of a new kind is counted with all others."""
 OTHERS = "other reasons"
-_PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|0x[0-9a-fA-F]+|[0-9a-f]{12,}|\d+(?:\.\d+)?")
+
+
+@cache
+def _particulars() -> re.Pattern[str]:
+    """Return the pattern of what tells two reasons of one kind apart."""
+    return re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|0x[0-9a-fA-F]+|[0-9a-f]{12,}|\d+(?:\.\d+)?")
 
 
 def failure_kind(reason: str) -> str:
     """Return a reason without what tells single cases apart: quoted texts and numbers."""
-    return _PARTICULARS.sub("#", " ".join(reason.split()))[:500]
+    return _particulars().sub("#", " ".join(reason.split()))[:500]
 
 
 @dataclass

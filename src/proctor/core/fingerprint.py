@@ -45,7 +45,10 @@ def is_plain(value: Any) -> bool:
     if kind in _SCALARS:
         return True
     if kind is dict:
-        return all(type(key) is str and is_plain(part) for key, part in value.items())
+        for key, part in value.items():
+            if type(key) is not str or not (type(part) in _SCALARS or is_plain(part)):
+                return False
+        return True
     return kind is list and all(map(is_plain, value))
 
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from math import fsum
+from statistics import median, stdev
 
 from proctor.core.case_value import Value, ValueStatus
 from proctor.errors import UsageError
@@ -60,6 +61,8 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
     """Fold the attempts of one case, leaving out what could not be scored."""
     if not values:
         raise ValueError("a case without attempts has nothing to fold")
+    if len(values) == 1 and values[0].status is not ValueStatus.ERROR:
+        return _alone(how.pick, values[0])
     size = how.size or len(values)
     buckets: list[float | None] = []
     chosen: list[tuple[int, ...]] = []
@@ -80,14 +83,39 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
     scored = [bucket for bucket in buckets if bucket is not None]
     return Folded(
         status=_status(values),
-        value=fmean(scored) if scored else None,
-        low=fmean(lows) if lows else min(value.low for value in values),
-        high=fmean(highs) if highs else max(value.high for value in values),
+        value=mean(scored) if scored else None,
+        low=mean(lows) if lows else min(value.low for value in values),
+        high=mean(highs) if highs else max(value.high for value in values),
         buckets=tuple(buckets),
         chosen=tuple(chosen),
         least=min(value.least for value in values),
         most=max((value.most for value in values if value.most is not None), default=None),
     )
+
+
+def _alone(pick: str, only: Value) -> Folded:
+    """Fold one attempt, as most cases have: what it is worth is what the case is worth."""
+    value = only.value
+    buckets: tuple[float | None, ...] = (None,)
+    chosen: tuple[tuple[int, ...], ...] = ((),)
+    if value is not None:
+        # As a mean of it: a number with a point, and never a negative zero.
+        buckets, chosen = (0.0 + value if pick == "avg" else value,), ((0,),)
+    return Folded(
+        status=only.status,
+        value=None if value is None else 0.0 + value,
+        low=0.0 + only.low,
+        high=0.0 + only.high,
+        buckets=buckets,
+        chosen=chosen,
+        least=only.least,
+        most=only.most,
+    )
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean of some numbers, rounded once: what ``statistics.fmean`` returns, sooner."""
+    return fsum(values) / len(values)
 
 
 def is_ragged(how: Fold, values: Sequence[Value]) -> bool:
@@ -99,6 +127,8 @@ def is_ragged(how: Fold, values: Sequence[Value]) -> bool:
 
 def spread(buckets: Sequence[float | None]) -> float:
     """Return the sample standard deviation of those values that are known, 0 for fewer than two."""
+    if len(buckets) < 2:
+        return 0.0
     numbers = [bucket for bucket in buckets if bucket is not None]
     return stdev(numbers) if len(numbers) > 1 else 0.0
 
@@ -108,7 +138,7 @@ def _pick(pick: str, values: Sequence[float]) -> float:
         return max(values)
     if pick == "min":
         return min(values)
-    return median(values) if pick == "median" else fmean(values)
+    return median(values) if pick == "median" else mean(values)
 
 
 def _chosen(pick: str, scored: Sequence[tuple[float, float, int]]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from proctor.contracts.dialogue import DialogueContext
 from proctor.core.attempt import TURNS, Attempt, AttemptStatus
@@ -12,7 +13,9 @@ from proctor.core.rounds import FILES, ROUNDS, Round
 from proctor.core.suite import Json, Message, ToolCall
 from proctor.core.tool_calls import said_and_called
 from proctor.errors import AgentError, BudgetError, ModelError
-from proctor.judging.prompts import Transcript
+
+if TYPE_CHECKING:
+    from proctor.judging.prompts import Transcript
 
 NO_USER = "SimulatorFailed"
 """Why an attempt was stopped whose simulated user said nothing, or was not there."""
@@ -133,7 +136,8 @@ class Conversation:
     def spend(self, role: str, usage: object) -> None:
         """Count what a call of a role took."""
         if isinstance(usage, Usage):
-            self.usage[role] = self.usage.get(role, Usage()) + usage
+            before = self.usage.get(role)
+            self.usage[role] = usage if before is None else before + usage
 
     def attempt(self, status: AttemptStatus, notes: Mapping[str, Json], error: str = "") -> Attempt:
         """Return the attempt as it has ended."""
@@ -207,8 +211,10 @@ def spoken(talk: Conversation, text: str | None) -> Json:
     return Round.of(question, text).to_json()
 
 
-def transcript_of(messages: Sequence[Message]) -> Transcript:
+def transcript_of(messages: Sequence[Message]) -> "Transcript":
     """Return a conversation as judges and simulated users are shown it."""
+    from proctor.judging.prompts import Transcript
+
     return Transcript(
         entries=tuple(
             (f"{message.role} {place}", said_and_called(message))

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -92,9 +93,17 @@ async def map_unordered(
     fetched. The first error ends everything.
     """
     source = iter(things)
-    done: asyncio.Queue[asyncio.Future[Result]] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    done: deque[asyncio.Future[Result]] = deque()
+    news: asyncio.Future[None] | None = None
     running: set[asyncio.Future[Result]] = set()
     exhausted = False
+
+    def note(ended: asyncio.Future[Result]) -> None:
+        done.append(ended)
+        if news is not None and not news.done():
+            news.set_result(None)
+
     try:
         while True:
             while not exhausted and len(running) < limit:
@@ -105,10 +114,13 @@ async def map_unordered(
                     break
                 begun: asyncio.Future[Result] = asyncio.ensure_future(work(thing))
                 running.add(begun)
-                begun.add_done_callback(done.put_nowait)
+                begun.add_done_callback(note)
             if not running:
                 return
-            ended = await done.get()
+            if not done:
+                news = loop.create_future()
+                await news
+            ended = done.popleft()
             running.discard(ended)
             yield ended.result()
     finally:

@@ -12,7 +12,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -109,6 +109,13 @@ class Document:
     def spelt(self, loc: Loc, value: Json) -> str:
         """Return a scalar as the text its author wrote."""
         return value if isinstance(value, str) else self.spelling.get(loc, _as_text(value))
+
+
+@lru_cache(maxsize=64)
+def short_name(path: Path, root: Path) -> str:
+    """Return a file's path as seen from a folder; that of a file elsewhere is its name."""
+    resolved, top = path.resolve(), root.resolve()
+    return resolved.relative_to(top).as_posix() if resolved.is_relative_to(top) else path.name
 
 
 def variable(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from proctor.errors import Problem, SuiteError
+from proctor.io.described import describe
 from proctor.io.text_files import Document, Loc
 from proctor.suggestions import suggest
 
@@ -158,25 +159,6 @@ def _message(item: Any, templates: Mapping[str, str], describe_value: Callable[[
     key = item["loc"][-1] if item["loc"] else ""
     parts = {**item.get("ctx", {}), "key": key, "got": describe_value(item.get("input"))}
     return template.format(**parts)
-
-
-def describe(value: Any) -> str:
-    """Name a value shortly: what kind of thing it is, and its beginning."""
-    if isinstance(value, str):
-        return f"the string {value[:40]!r}{'…' if len(value) > 40 else ''}"
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        text = f"{value:g}" if isinstance(value, float) else _short_number(value)
-        return f"the number {text}"
-    return "a list" if isinstance(value, list | tuple) else "a mapping"
-
-
-def _short_number(value: int) -> str:
-    digits = value.bit_length() * 0.30103
-    return str(value) if digits < 40 else f"of about {digits:,.0f} digits"
 
 
 def _real_loc(value: Any, loc: Iterable[Any]) -> Loc:

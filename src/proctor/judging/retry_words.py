@@ -48,6 +48,6 @@ def problems_in(error: "ValidationError") -> str:
 def _describe(value: Any) -> str:
     if isinstance(value, str):
         return f"the text {value[:40]!r}{'…' if len(value) > 40 else ''}"
-    from proctor.io.validation import describe
+    from proctor.io.described import describe
 
     return describe(value)

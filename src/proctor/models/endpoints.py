@@ -1,9 +1,11 @@
 """The servers behind a model: connections kept open, the load shared, dead ones left out."""
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -12,6 +14,16 @@ from proctor.core.names import without_user_info
 from proctor.errors import ModelError, UsageError
 from proctor.io.loopback import is_loopback_host
 from proctor.io.redaction import SECRETS, redact, redact_body
+from proctor.models.http_connection import (
+    CONNECT_LIMIT,
+    Connections,
+    ConnectTimedOut,
+    HungUp,
+    NotHttp,
+    NotTrusted,
+    ReplyTooLong,
+    Unreachable,
+)
 from proctor.models.refused_fields import Lessons
 from proctor.models.retrying import TryFailed
 
@@ -61,10 +73,12 @@ def is_private(url: str) -> bool:
 
 def proxy_of(url: str) -> str | None:
     """Return the proxy that the environment prescribes for an address."""
-    from urllib.request import getproxies, proxy_bypass
-
     if is_loopback(url):
         return None
+    if sys.platform == "linux" and not any(name.lower().endswith("_proxy") for name in os.environ):
+        return None
+    from urllib.request import getproxies, proxy_bypass
+
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return None
@@ -85,7 +99,6 @@ def _parts(text: str) -> SplitResult:
     return parts
 
 
-CONNECT_LIMIT = 10.0
 PROBE_LIMIT = 5.0
 FIRST_REST, LONGEST_REST = 1.0, 60.0
 """Seconds before a dead server is looked at again: at first, and at most."""
@@ -119,8 +132,10 @@ class ModelEndpoint:
         self.rests_until = 0.0
         self.down_since = 0.0
         self._destination = destination
-        self._connections = connections
+        self._most = connections
+        self._connections: Connections | None = None
         self._session: ClientSession | None = None
+        """Connections through a proxy."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxy = proxy_of(destination.base)
 
@@ -146,11 +161,15 @@ class ModelEndpoint:
 
     async def close(self) -> None:
         """Close all connections."""
+        connections, self._connections = self._connections, None
         session, self._session = self._session, None
-        if session is not None and self._loop is asyncio.get_running_loop():
+        if self._loop is not asyncio.get_running_loop():
+            _abandon(connections, session, self._loop)
+            return
+        if connections is not None:
+            await connections.close()
+        if session is not None:
             await session.close()
-        elif session is not None:
-            _abandon(session, self._loop)
 
     async def _send(
         self,
@@ -162,10 +181,42 @@ class ModelEndpoint:
         kind: str = "",
         largest: int = LARGEST,
     ) -> HttpAnswer:
-        session = self._open()
         started = time.monotonic()
         try:
-            async with session.request(
+            if self._proxy is not None:
+                status, headers, data = await self._through_proxy(
+                    method, path, body, limit, kind, largest
+                )
+            else:
+                self._destination.url(path)
+                status, headers, data = await self._directly().send(
+                    method, path, body, limit, largest, kind
+                )
+        except (TimeoutError, OSError, ReplyTooLong) as error:
+            failed = _failure(error, self.base, time.monotonic() - started, largest)
+        else:
+            self.failures = 0
+            return HttpAnswer(status, headers, redact_body(data), time.monotonic() - started)
+        if failed.kind == "unreachable":
+            self.rest()
+        raise failed
+
+    def _directly(self) -> Connections:
+        """Return the connections of the running loop; there are new ones where the loop is new."""
+        loop = asyncio.get_running_loop()
+        if self._connections is None or self._loop is not loop:
+            _abandon(self._connections, None, self._loop)
+            self._loop = loop
+            self._connections = Connections(self.base, self._destination.headers)
+        return self._connections
+
+    async def _through_proxy(
+        self, method: str, path: str, body: bytes | None, limit: float, kind: str, largest: int
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        from aiohttp import ClientError
+
+        try:
+            async with self._open().request(
                 method,
                 self._destination.url(path),
                 data=body,
@@ -174,32 +225,20 @@ class ModelEndpoint:
                 proxy=self._proxy,
                 headers={"Content-Type": kind} if kind else None,
             ) as response:
-                self.failures = 0
-                data = redact_body(await _whole(response.content, largest))
-                took = time.monotonic() - started
-                return HttpAnswer(response.status, response.headers, data, took)
-        except (self._client_error, TimeoutError, OSError) as error:
-            failed = _failure(error, self.base, time.monotonic() - started)
-        if failed.kind == "unreachable":
-            self.rest()
-        raise failed
-
-    @cached_property
-    def _client_error(self) -> type[Exception]:
-        from aiohttp import ClientError
-
-        return ClientError
+                data = await _whole(response.content, largest)
+                return response.status, response.headers, data
+        except (ClientError, TimeoutError, OSError) as error:
+            raise _as_ours(error) from None
 
     def _open(self) -> "ClientSession":
         """Return the session of the running loop; there is a new one where the loop is new."""
         loop = asyncio.get_running_loop()
         if self._session is not None and self._loop is loop:
             return self._session
-        if self._session is not None:
-            _abandon(self._session, self._loop)
+        _abandon(None, self._session, self._loop)
         from aiohttp import ClientSession, DummyCookieJar, TCPConnector
 
-        connector = TCPConnector(limit=self._connections, keepalive_timeout=30, ttl_dns_cache=60)
+        connector = TCPConnector(limit=self._most, keepalive_timeout=30, ttl_dns_cache=60)
         self._loop = loop
         self._session = ClientSession(
             connector=connector,
@@ -278,32 +317,57 @@ async def _whole(content: Any, largest: int) -> bytes:
     while chunk := await content.readany():
         size += len(chunk)
         if size > largest:
-            raise TryFailed(f"the reply is longer than {largest >> 20} MiB", passing=False)
+            raise ReplyTooLong
         chunks.append(chunk)
     return b"".join(chunks)
 
 
-def _failure(error: Exception, base: str, seconds: float) -> TryFailed:
+def _as_ours(error: Exception) -> Exception:
     """Translate what aiohttp raises."""
     from aiohttp import ClientConnectorError, ClientSSLError, ConnectionTimeoutError
 
     if isinstance(error, ClientSSLError):
+        return NotTrusted(str(error))
+    if isinstance(error, ConnectionTimeoutError):
+        return ConnectTimedOut()
+    if isinstance(error, ClientConnectorError):
+        return Unreachable(error.os_error.strerror or str(error.os_error))
+    if isinstance(error, TimeoutError):
+        return error
+    return HungUp(f"{type(error).__name__}: {error}")
+
+
+def _failure(error: Exception, base: str, seconds: float, largest: int = LARGEST) -> TryFailed:
+    """Say how a try failed."""
+    if isinstance(error, ReplyTooLong):
+        return TryFailed(f"the reply is longer than {largest >> 20} MiB", passing=False)
+    if isinstance(error, NotTrusted):
         message = f"{base} cannot be trusted: {redact(str(error))}"
         return TryFailed(message, passing=False, kind="unreachable")
-    if isinstance(error, ConnectionTimeoutError):
+    if isinstance(error, ConnectTimedOut):
         message = f"{base} cannot be reached: no connection within {CONNECT_LIMIT:.0f} s"
         return TryFailed(message, kind="unreachable")
-    if isinstance(error, ClientConnectorError):
-        cause = error.os_error.strerror or str(error.os_error)
-        return TryFailed(f"{base} cannot be reached: {cause}", kind="unreachable")
+    if isinstance(error, Unreachable):
+        return TryFailed(f"{base} cannot be reached: {error}", kind="unreachable")
     if isinstance(error, TimeoutError):
         return TryFailed(f"{base} gave no reply within {seconds:.0f} s", kind="timeout")
+    if isinstance(error, HungUp | NotHttp):
+        return TryFailed(f"{base} broke off: {redact(str(error))}")
     return TryFailed(f"{base} broke off: {type(error).__name__}: {redact(str(error))}")
 
 
-def _abandon(session: "ClientSession", loop: asyncio.AbstractEventLoop | None) -> None:
-    """Let go of a session of another loop, which mostly has ended."""
-    if loop is not None and loop.is_running():
+def _abandon(
+    connections: Connections | None,
+    session: "ClientSession | None",
+    loop: asyncio.AbstractEventLoop | None,
+) -> None:
+    """Let go of the connections of another loop, which mostly has ended."""
+    running = loop is not None and loop.is_running()
+    if connections is not None and loop is not None and not loop.is_closed():
+        loop.call_soon_threadsafe(connections.drop)
+    if session is None:
+        return
+    if running and loop is not None:
         asyncio.run_coroutine_threadsafe(session.close(), loop)
         return
     connector = session.connector

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, null, or_, select, update
-
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
 from proctor.core.fingerprint import digest
 from proctor.core.rounds import FILES
 from proctor.core.score import Score
 from proctor.errors import StoreError
-from proctor.store.database import Database, chunks
+from proctor.store import sql
+from proctor.store.database import Database, among, chunks
 from proctor.store.rows import (
     BROKEN,
     LinkedCase,
@@ -24,24 +23,15 @@ from proctor.store.rows import (
     readable,
 )
 from proctor.store.runs import Liveness, Runs
-from proctor.store.schema import attempt_files as file_table
-from proctor.store.schema import (
-    attempts,
-    run_attempts,
-    run_scores,
-    scores,
-)
-from proctor.store.schema import attempts as attempt_table
-from proctor.store.schema import files as table
 from proctor.store.scores import Scores
+from proctor.store.statements import statement
 from proctor.store.suites import Suites, damaged_attempt, lost_case
 
 if TYPE_CHECKING:
+    from sqlalchemy import Executable
+
     from proctor.store.parts.linked import PartLinks
     from proctor.store.parts.reader import RunInParts
-
-if TYPE_CHECKING:
-    pass
 
 Place = tuple[int, int]
 Scored = tuple[Attempt, dict[str, Score]]
@@ -65,16 +55,16 @@ class LinkReader:
 
     def end_of_page(self, run_id: str, after: int, positions: int) -> int | None:
         """Return the last position of a run's next page; None at its end."""
-        table = run_attempts.c
+        table = sql.run_attempts.c
         page = (
-            select(table.position)
+            sql.select(table.position)
             .where(table.run_id == run_id, table.position > after)
             .distinct()
             .order_by(table.position)
             .limit(positions)
             .subquery()
         )
-        row = self._database.fetch_first(select(func.max(page.c.position)))
+        row = self._database.fetch_first(sql.select(sql.func.max(page.c.position)))
         return None if row is None else row[0]
 
     def cases(self, run_id: str, suite_key: str, within: Positions) -> Iterator[LinkedCase]:
@@ -91,9 +81,9 @@ class LinkReader:
 
     def keys(self, run_id: str, within: Positions) -> Iterator[Sequence[LinkedKeys]]:
         """Yield the keys of attempts and scores, case by case, in order."""
-        table = run_attempts.c
+        table = sql.run_attempts.c
         score_keys, _ = self._read_scores(run_id, within, documents=False)
-        query = select(table.position, table.number, table.attempt_key)
+        query = sql.select(table.position, table.number, table.attempt_key)
         query = query.where(table.run_id == run_id, within.sql(table.position))
         by_position: dict[int, list[LinkedKeys]] = {}
         rows = self._database.fetch_all(query.order_by(table.position, table.number))
@@ -103,11 +93,11 @@ class LinkReader:
         yield from by_position.values()
 
     def _read_attempts(self, run_id: str, within: Positions) -> Iterator[tuple[Place, Attempt]]:
-        table = run_attempts.c
+        table = sql.run_attempts.c
         query = (
-            select(table.position, table.number, table.attempt_key, attempts.c.document)
-            .select_from(run_attempts)
-            .outerjoin(attempts, attempts.c.key == table.attempt_key)
+            sql.select(table.position, table.number, table.attempt_key, sql.attempts.c.document)
+            .select_from(sql.run_attempts)
+            .outerjoin(sql.attempts, sql.attempts.c.key == table.attempt_key)
             .where(table.run_id == run_id, within.sql(table.position))
             .order_by(table.position, table.number)
         )
@@ -123,13 +113,13 @@ class LinkReader:
         self, run_id: str, within: Positions, *, documents: bool = True
     ) -> tuple[dict[Place, dict[str, str]], dict[Place, dict[str, Score]]]:
         """Return the score keys of attempts, and the scores that are stored."""
-        table = run_scores.c
-        document: Any = scores.c.document if documents else null()
-        query = select(
+        table = sql.run_scores.c
+        document: Any = sql.scores.c.document if documents else sql.null()
+        query = sql.select(
             table.position, table.number, table.criterion, table.score_key, document
         ).where(table.run_id == run_id, within.sql(table.position))
         if documents:
-            query = query.outerjoin(scores, scores.c.key == table.score_key)
+            query = query.outerjoin(sql.scores, sql.scores.c.key == table.score_key)
         keys: dict[Place, dict[str, str]] = {}
         by_place: dict[Place, dict[str, Score]] = {}
         by_key: dict[str, Score] = {}
@@ -152,6 +142,59 @@ UNFINISHED = tuple(status.value for status in AttemptStatus if not status.is_fin
 """Statuses of attempts that the next run makes again."""
 
 
+@statement
+def final_attempts(_database: Database) -> "Executable":
+    """Select the keys of attempts that need not be made again, among some keys."""
+    table = sql.attempts.c
+    final = (table.status != status for status in UNFINISHED)
+    return among(sql.select(table.key).where(*final), table.key)
+
+
+@statement
+def put_attempts(database: Database) -> "Executable":
+    """Insert attempts; an existing one is replaced if it must be made again."""
+    failed = sql.or_(*(sql.attempts.c.status == status for status in UNFINISHED))
+    return database.upsert(sql.attempts, replace=("status", "document"), where=failed)
+
+
+@statement
+def put_attempt_files(database: Database) -> "Executable":
+    """Insert which files were left after attempts."""
+    return database.upsert(sql.attempt_files)
+
+
+@statement
+def attempts_among(_database: Database) -> "Executable":
+    """Select attempts by their keys."""
+    table = sql.attempts.c
+    return among(sql.select(table.key, table.document), table.key)
+
+
+@statement
+def link_attempts(database: Database) -> "Executable":
+    """Insert the attempts of a run, or replace those at the same positions."""
+    return database.upsert(sql.run_attempts, replace=("attempt_key",))
+
+
+@statement
+def link_scores(database: Database) -> "Executable":
+    """Insert the scores of a run, or replace those at the same positions."""
+    return database.upsert(sql.run_scores, replace=("score_key",))
+
+
+@statement
+def count_attempts(_database: Database) -> "Executable":
+    """Count the attempts of a run."""
+    mine = sql.run_attempts.c.run_id == sql.bindparam("run_id")
+    return sql.select(sql.func.count()).where(mine)
+
+
+@statement
+def put_files(database: Database) -> "Executable":
+    """Insert files by the keys of their contents."""
+    return database.upsert(sql.files)
+
+
 class Attempts:
     """Attempts by key, and their links, with scores, to runs.
 
@@ -172,15 +215,10 @@ class Attempts:
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
         """Return the keys whose attempt is stored and need not be made again."""
-        table = attempt_table.c
-        query = select(table.key).where(table.status.not_in(UNFINISHED))
-        return {key for (key,) in self._database.fetch_among(query, table.key, keys)}
+        return {key for (key,) in self._database.fetch_keyed(final_attempts, keys)}
 
     def put(self, rows: Iterable[tuple[str, Attempt]]) -> None:
         """Store attempts by key; an existing one is kept unless it must be made again."""
-        failed = or_(*(attempt_table.c.status == status for status in UNFINISHED))
-        columns = ("status", "document")
-        statement = self._database.upsert(attempt_table, replace=columns, where=failed)
         left: set[tuple[str, str]] = set()
 
         def documents() -> Iterator[dict[str, str]]:
@@ -191,11 +229,11 @@ class Attempts:
                 yield {"key": key, "status": attempt.status.value, "document": encode(attempt)}
 
         with self._database.batch():
-            self._database.delete_keys(attempt_table, self._damaged)
-            self._database.execute_many(statement, documents())
+            self._database.delete_keys("attempts", self._damaged)
+            self._database.execute_many(put_attempts, documents())
             if left:
                 links = ({"attempt_key": key, "file_key": file} for key, file in sorted(left))
-                self._database.execute_many(self._database.upsert(file_table), links)
+                self._database.execute_many(put_attempt_files, links)
 
     def reopen(self, run_id: str, keys: Iterable[str]) -> None:
         """Have attempts of a run made again, although they ended; other runs keep what they have.
@@ -205,29 +243,27 @@ class Attempts:
         with self._database.batch():
             for key, attempt in self.get_many(keys).items():
                 kept = digest("kept", key, attempt)
-                linked = (run_attempts.c.attempt_key == key) & (run_attempts.c.run_id != run_id)
+                linked = (sql.run_attempts.c.attempt_key == key) & (
+                    sql.run_attempts.c.run_id != run_id
+                )
                 with self._database.write() as connection:
-                    query = select(run_attempts.c.run_id).where(linked).limit(1)
+                    query = sql.select(sql.run_attempts.c.run_id).where(linked).limit(1)
                     if connection.execute(query).first() is not None:
                         self.put([(kept, attempt)])
-                        move = update(run_attempts).where(linked).values(attempt_key=kept)
+                        move = sql.update(sql.run_attempts).where(linked).values(attempt_key=kept)
                         connection.execute(move)
                     again = {"status": AttemptStatus.ERROR.value}
                     connection.execute(
-                        update(attempt_table).where(attempt_table.c.key == key).values(again)
+                        sql.update(sql.attempts).where(sql.attempts.c.key == key).values(again)
                     )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Attempt]:
         """Return stored attempts by key, failed ones too; damaged ones are left out."""
-        table = attempt_table.c
-        query = select(table.key, table.document)
-        rows = self._database.fetch_among(query, table.key, keys)
+        rows = self._database.fetch_keyed(attempts_among, keys)
         return readable(rows, attempt_from, self._damaged)
 
     def link(self, run_id: str, rows: Iterable[RunAttempt]) -> None:
         """Link attempts and scores to a run, replacing links at the same positions."""
-        to_attempts = self._database.upsert(run_attempts, replace=("attempt_key",))
-        to_scores = self._database.upsert(run_scores, replace=("score_key",))
         with self._database.write() as connection:
             self._liveness.begin(run_id)
             self._homes.leave_parts(run_id)
@@ -235,21 +271,21 @@ class Attempts:
                 places = [
                     {**place_of(run_id, row), "attempt_key": row.attempt_key} for row in chunk
                 ]
-                connection.execute(to_attempts, places)
+                connection.execute(link_attempts, places)
                 scored = [
                     {**place_of(run_id, row), "criterion": criterion, "score_key": key}
                     for row in chunk
                     for criterion, key in row.score_keys.items()
                 ]
                 if scored:
-                    connection.execute(to_scores, scored)
+                    connection.execute(link_scores, scored)
 
     def unlink(self, run_id: str) -> None:
         """Unlink all attempts and scores from a run; they stay in the store."""
         self._homes.leave_parts(run_id)
         with self._database.write() as connection:
-            for table in (run_attempts, run_scores):
-                connection.execute(delete(table).where(table.c.run_id == run_id))
+            for table in (sql.run_attempts, sql.run_scores):
+                connection.execute(sql.delete(table).where(table.c.run_id == run_id))
 
     def iter_cases(
         self, run_id: str, *, after: int = -1, positions: int = PAGE
@@ -309,7 +345,7 @@ class Attempts:
         """Return the number of attempts of a run."""
         if (home := self._homes.run(run_id)) is not None:
             return sum(part.attempts for part in home.parts)
-        return self._database.count(select(func.count()).where(run_attempts.c.run_id == run_id))
+        return self._database.count(count_attempts, {"run_id": run_id})
 
     def _places_of(self, run_id: str, suite_key: str, case_id: str) -> Sequence[int]:
         if (home := self._homes.run(run_id)) is not None:
@@ -356,7 +392,7 @@ class Files:
     def put(self, contents: Mapping[str, bytes]) -> None:
         """Store contents by key."""
         self._database.execute_many(
-            self._database.upsert(table),
+            put_files,
             (
                 {"key": key, "size": len(content), "content": content}
                 for key, content in contents.items()
@@ -372,10 +408,14 @@ class Files:
     def sizes(self, keys: Iterable[str]) -> dict[str, int]:
         """Return the sizes in bytes of stored contents, by key."""
         return dict(
-            self._database.fetch_among(select(table.c.key, table.c.size), table.c.key, keys)
+            self._database.fetch_among(
+                sql.select(sql.files.c.key, sql.files.c.size), sql.files.c.key, keys
+            )
         )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the stored contents, by key."""
-        rows = self._database.fetch_among(select(table.c.key, table.c.content), table.c.key, keys)
+        rows = self._database.fetch_among(
+            sql.select(sql.files.c.key, sql.files.c.content), sql.files.c.key, keys
+        )
         return {key: bytes(content) for key, content in rows}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import StoreError
-from proctor.store.database import file_of, translated
+from proctor.store.failure_messages import translated
 from proctor.store.store import Store
 
 PAGES = 2000
@@ -39,7 +39,7 @@ def back_up(store: Store, target: Path, progress: Callable[[int, int], None]) ->
     ``progress`` is told how many pages are copied, and of how many. The copy gets its name when it
     is whole: what stops this before leaves nothing behind.
     """
-    source = file_of(store.database.engine)
+    source = store.database.file
     if source is None:
         raise StoreError(
             f"{store.place} is on a server, whose own tool makes copies (fix: pg_dump --format="

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, func, select
 
 from proctor.store.database import Database
-from proctor.store.runs import DatabaseTime
+from proctor.store.database_time import DatabaseTime
 from proctor.store.schema import baselines
 
 

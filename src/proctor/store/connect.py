@@ -1,9 +1,6 @@
-"""Opening of a store: from its name to a database at the current schema, and its secret."""
+"""Opening of a store by SQLAlchemy: servers, addresses, and files of earlier versions."""
 
-import hashlib
-import hmac
 import os
-import secrets
 import sqlite3
 from functools import partial
 from pathlib import Path
@@ -28,49 +25,27 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError
 
 from proctor.errors import StoreError
-from proctor.store.database import OPTION, Database, StoreFile, translated
-from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
-from proctor.store.schema import store_settings as table
+from proctor.store.failure_messages import translated
+from proctor.store.places import (
+    DEFAULT,
+    EXPECTED,
+    VARIABLE,
+    check_file,
+    new_secret,
+    nothing_there,
+)
+from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata, store_settings
+from proctor.store.sqlite_connection import (
+    WAIT_SECONDS,
+    WRITER_CACHE,
+    WRITES,
+    SqliteConnection,
+    set_up,
+)
+from proctor.store.store_file import OPTION, StoreFile
 
-_NAME = "secret"
-
-
-class Secret:
-    """The secret of a store, from which keys are derived."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def derive_key(self, purpose: str) -> bytes:
-        """Derive the 32-byte key for a purpose; keys reveal nothing of each other."""
-        return hmac.new(self._secret(), purpose.encode(), hashlib.sha256).digest()
-
-    def _secret(self) -> bytes:
-        query = select(table.c.value).where(table.c.name == _NAME)
-        row = self._database.fetch_first(query)
-        if row is None:
-            # The table was emptied: the first process to generate a secret wins.
-            self._database.execute_many(self._database.upsert(table), [new_secret()])
-            row = self._database.fetch_first(query)
-            assert row is not None
-        return bytes.fromhex(row.value)
-
-
-def draw_secret(connection: Connection) -> None:
-    """Generate the secret of a new store."""
-    connection.execute(insert(table), [new_secret()])
-
-
-def new_secret() -> dict[str, str]:
-    """Return the row of a new random secret."""
-    return {"name": _NAME, "value": secrets.token_hex(32)}
-
-
-VARIABLE = "PROCTOR_STORE"
-DEFAULT = Path(".proctor", "proctor.db")
-WAIT_SECONDS = 30.0
 _LOCK_NUMBER = 7461_0001
-_version_table = Table(
+version_table = Table(
     VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True)
 )
 
@@ -98,7 +73,7 @@ def locate(url: str | None) -> URL:
     try:
         address = make_url(text)
     except (ArgumentError, ValueError):
-        raise StoreError(f"not a store address: {_without_secret(text)} ({_EXPECTED})") from None
+        raise StoreError(f"not a store address: {_without_secret(text)} ({EXPECTED})") from None
     if address.get_backend_name() in ("postgresql", "postgres"):
         if "@" in (address.host or ""):
             why = "an @ in a password is written %40"
@@ -106,10 +81,7 @@ def locate(url: str | None) -> URL:
         return address.set(drivername="postgresql+psycopg")
     if address.drivername in ("sqlite", "sqlite+pysqlite"):
         return address
-    raise StoreError(f"a store cannot be kept in {address.drivername!r} ({_EXPECTED})")
-
-
-_EXPECTED = "name a file, sqlite:///FILE or postgresql://USER@HOST/NAME"
+    raise StoreError(f"a store cannot be kept in {address.drivername!r} ({EXPECTED})")
 
 
 def _without_secret(text: str) -> str:
@@ -170,68 +142,37 @@ def _on_connect_to_server(connection: Any, _record: Any) -> None:
 def _sqlite(address: URL, *, create: bool) -> tuple[Engine, str]:
     name = address.database
     if not name or name == ":memory:":
-        raise StoreError(f"a store must outlive the process: {_EXPECTED}")
+        raise StoreError(f"a store must outlive the process: {EXPECTED}")
     if not name.startswith("file:"):
-        _check_file(Path(name), create=create)
+        check_file(Path(name), create=create)
+    return _file_engine(address, StoreFile.named(name)), name
+
+
+def engine_for(opened: SqliteConnection) -> Engine:
+    """Return the engine for a file that is open already."""
+    return _file_engine(URL.create("sqlite", database=opened.path), opened.file)
+
+
+def _file_engine(address: URL, file: StoreFile | None) -> Engine:
     options = {} if "timeout" in address.query else {"timeout": WAIT_SECONDS}
-    file = StoreFile.named(name)
     engine = create_engine(address, connect_args=options, execution_options={OPTION: file})
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     if file is not None:
         file.watch(engine)
-    return engine, name
-
-
-def _check_file(path: Path, *, create: bool) -> None:
-    """Make sure that a file can be created: its folder exists and it is not a folder."""
-    try:
-        if path.is_dir():
-            raise StoreError(f"{path} is a folder (fix: name a file in it with --store)")
-        if path.exists():
-            return
-        if not create:
-            raise _nothing_there(str(path))
-        _make_folder(path.parent)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be made: {error.strerror or error}"
-            " (fix: name a file in a folder of yours with --store)"
-        ) from None
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.exists():
-        if not folder.is_dir():
-            raise NotADirectoryError(20, f"{folder} is not a folder")
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == DEFAULT.parent.name:
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    return engine
 
 
 def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
-    """Configure a new SQLite connection: explicit transactions, writers do not block readers."""
-    connection.isolation_level = None
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        connection.execute("PRAGMA journal_mode=WAL").fetchone()
-    connection.execute("PRAGMA synchronous=NORMAL")
-    # Keys are random: a small cache would make each batch write most index pages.
-    connection.execute("PRAGMA wal_autocheckpoint=16000")
-    connection.execute("PRAGMA cache_size=-8192")
-
-
-_WRITES = "writes"
-"""Where a connection notes that it has the cache of a writer."""
+    set_up(connection)
 
 
 def _on_begin(connection: Connection) -> None:
     """Take SQLite's write lock first: upgrading a read transaction fails without waiting."""
     write = connection.get_execution_options().get("write")
-    if write and not connection.info.get(_WRITES):
-        # A cache for the index pages of random keys, which readers do not need.
-        connection.exec_driver_sql("PRAGMA cache_size=-65536")
-        connection.info[_WRITES] = True
+    if write and not connection.info.get(WRITES):
+        connection.exec_driver_sql(WRITER_CACHE)
+        connection.info[WRITES] = True
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
@@ -242,7 +183,7 @@ def _bring_up_to_date(engine: Engine, place: str, *, create: bool) -> None:
         if version == VERSIONS[-1]:
             return
         if version is None and not create:
-            raise _nothing_there(place)
+            raise nothing_there(place)
         with engine.execution_options(write=True).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
@@ -265,7 +206,7 @@ def _version(connection: Connection, place: str) -> str | None:
                 " (fix: name another store with --store)"
             )
         return None
-    version: str | None = connection.scalar(select(_version_table.c.version_num))
+    version: str | None = connection.scalar(select(version_table.c.version_num))
     if version is not None and version not in VERSIONS:
         raise StoreError(
             f"{place} was written by a newer version of Proctor (its schema is {version}; this one"
@@ -278,9 +219,9 @@ def _version(connection: Connection, place: str) -> str | None:
 def _create(connection: Connection) -> None:
     """Create a store at the current schema, without the slow import of alembic."""
     metadata.create_all(connection)
-    _version_table.create(connection)
-    draw_secret(connection)
-    connection.execute(_version_table.insert().values(version_num=VERSIONS[-1]))
+    version_table.create(connection)
+    connection.execute(insert(store_settings), [new_secret()])
+    connection.execute(version_table.insert().values(version_num=VERSIONS[-1]))
 
 
 def migrate(connection: Connection, version: str = "head") -> None:
@@ -292,7 +233,3 @@ def migrate(connection: Connection, version: str = "head") -> None:
     config.set_main_option("script_location", "proctor.store:migrations")
     config.attributes["connection"] = connection
     command.upgrade(config, version)
-
-
-def _nothing_there(place: str) -> StoreError:
-    return StoreError(f"there is no store at {place}; run `proctor run` first")

@@ -9,9 +9,9 @@ from proctor.core.encoding import score_from
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
+from proctor.store.homes import Homes
 from proctor.store.results import Results
 from proctor.store.rows import BROKEN, Positions, decode
-from proctor.store.runs import Homes
 from proctor.store.schema import run_results, run_scores, scores
 
 _MOST_DIVIDED = 20_000

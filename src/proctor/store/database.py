@@ -1,341 +1,32 @@
-"""One database: its file, its transactions, upserts, and errors with a fix.
+"""One database: its transactions, queries, upserts, and errors with a fix.
 
-All repositories of a store share one: their writes inside ``batch()`` are one transaction.
+All repositories of a store share one: their writes inside ``batch()`` are one transaction. A store
+that is a file is opened without SQLAlchemy, and stays so until a query comes that is no text yet.
 """
 
 import json
-import os
-import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from operator import itemgetter
-from typing import Any, Self, TypeVar
-from urllib.parse import unquote, urlsplit
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    CursorResult,
-    Dialect,
-    Engine,
-    Executable,
-    Select,
-    Table,
-    bindparam,
-    delete,
-    event,
-    func,
-    select,
-)
-from sqlalchemy.exc import DBAPIError, InterfaceError, SQLAlchemyError
-
-from proctor.errors import StoreError, StoreGone
 from proctor.io.concurrency import batched
+from proctor.store.failure_messages import translated
+from proctor.store.statements import Statement
 
-OPTION = "store_file"
-"""The execution option under which an engine keeps its file."""
-JOURNAL = "-wal"
+if TYPE_CHECKING:
+    from sqlalchemy import (
+        Column,
+        ColumnElement,
+        Connection,
+        Engine,
+        Executable,
+        Select,
+        Table,
+    )
 
-Identity = tuple[int, int]
-"""Device and inode of a file, unique while it is open."""
-
-
-@dataclass
-class StoreFile:
-    """The file of a store, identified by its inode."""
-
-    path: str
-    _opened: Identity | None = None
-
-    @classmethod
-    def named(cls, name: str) -> "StoreFile | None":
-        """Return the file that SQLite opens for a name; None for a store in memory."""
-        if not name.startswith("file:"):
-            return cls(os.path.abspath(name))
-        parts = urlsplit(name)
-        inside = not parts.path or "mode=memory" in parts.query or parts.path == ":memory:"
-        return None if inside else cls(os.path.abspath(unquote(parts.path)))
-
-    def watch(self, engine: Engine) -> None:
-        """Check the file with every connection and transaction of an engine."""
-        event.listen(engine, "do_connect", self._on_connecting)
-        event.listen(engine, "connect", self._on_connected)
-        event.listen(engine, "begin", self._on_begin)
-        event.listen(engine, "commit", self.check)
-
-    def is_there(self) -> bool:
-        """Tell whether the file is still the one that was opened."""
-        return self._opened is None or _identity(self.path) == self._opened
-
-    def check(self, connection: Connection) -> None:
-        """Raise a StoreGone if a connection's file is no longer at its path."""
-        self._compare(self.path, self._opened)
-        self._compare(self.path + JOURNAL, connection.info.get(JOURNAL))
-
-    def _on_connecting(self, *_args: Any) -> None:
-        """Prevent opening or creating another file in its place."""
-        self._compare(self.path, self._opened)
-
-    def _on_connected(self, connection: Any, record: Any) -> None:
-        """Record the file's identity; the first read opens the journal."""
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-        if self._opened is None:
-            self._opened = _identity(self.path)
-        self._compare(self.path, self._opened)
-        record.info[JOURNAL] = _identity(self.path + JOURNAL)
-
-    def _on_begin(self, connection: Connection) -> None:
-        self.check(connection)
-        if connection.info.get(JOURNAL) is None:
-            connection.info[JOURNAL] = _identity(self.path + JOURNAL)
-
-    def _compare(self, path: str, expected: Identity | None) -> None:
-        if expected is None or (current := _identity(path)) == expected:
-            return
-        what = "deleted" if current is None else "replaced by another file"
-        lost = "" if path == self.path else ", and what was written last is lost with it"
-        raise StoreGone(
-            f"{path} was {what} while it was in use{lost} (fix: put it back from a copy, or start"
-            " the same command again: it begins a new store, and asks again what was not stored)"
-        )
-
-
-def file_of(engine: Engine) -> StoreFile | None:
-    """Return the file of an engine's store, or None."""
-    file: StoreFile | None = engine.get_execution_options().get(OPTION)
-    return file
-
-
-def _identity(path: str) -> Identity | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-Rows = Sequence[Mapping[str, Any]] | Mapping[str, Any]
-Result = TypeVar("Result")
-
-PAUSES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
-"""Seconds to wait before each attempt to reconnect."""
-MOST_ROWS = 20_000
-"""Maximum rows of a transaction that can be replayed; a longer one fails as a whole."""
-LOCK_SECONDS = 30
-_WRITERS, _RUNS = 7461_0002, 7461_0003
-_LOST = ("57P01", "57P02", "57P03", "57P05", "25P03")
-"""SQLSTATE codes: terminated by an administrator, crashed, starting up, idle too long."""
-
-
-def is_lost(error: Exception) -> bool:
-    """Tell whether the connection is lost, as opposed to a rejected statement."""
-    if not isinstance(error, DBAPIError) or error.orig is None:
-        return False
-    if type(error.orig).__module__.startswith("sqlite3"):
-        return False
-    state = getattr(error.orig, "sqlstate", None)
-    if state is not None:
-        return state in _LOST or state.startswith("08")
-    return error.connection_invalidated or _unreachable(error)
-
-
-def _unreachable(error: DBAPIError) -> bool:
-    """Tell whether connecting failed, which psycopg reports without a code."""
-    return isinstance(error, InterfaceError) or type(error.orig).__name__ == "OperationalError"
-
-
-def with_reconnect(work: Callable[[], Result]) -> Result:
-    """Run a read, and repeat it from the beginning if the connection breaks."""
-    for pause in PAUSES:
-        try:
-            return work()
-        except DBAPIError as error:
-            if not is_lost(error):
-                raise
-        time.sleep(pause)
-    return work()
-
-
-def run_lock(run_id: str) -> Any:
-    """Return the advisory lock key of a run, which differs between stores in one database."""
-    own = func.hashtext(func.current_schema().concat(bindparam(None, run_id)))
-    return func.pg_try_advisory_lock(_RUNS, own)
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedStatement:
-    """A statement as SQLite's driver takes it, with the order and the types of its values."""
-
-    sql: str
-    row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
-    """Reads the values of a row, in the order of the statement."""
-    constants: tuple[Any, ...]
-    """Values that are the same for every row, and come after its own."""
-    processors: tuple[tuple[int, Callable[[Any], Any]], ...]
-    """What changes a value on its way in, by its place."""
-
-    @classmethod
-    def of(cls, statement: Executable, columns: Iterable[str], dialect: Dialect) -> Self:
-        """Compile a statement for rows of these columns."""
-        own = tuple(columns)
-        insert: Any = statement
-        compiled = insert.compile(dialect=dialect, column_keys=list(own), for_executemany=True)
-        names = tuple(compiled.positiontup)
-        types = (compiled.binds[name].type.dialect_impl(dialect) for name in names)
-        changes = ((place, kind.bind_processor(dialect)) for place, kind in enumerate(types))
-        last = max(place for place, name in enumerate(names) if name in own)
-        fixed = {name: compiled.params[name] for name in names if name not in own}
-        return cls(
-            sql=str(compiled),
-            row=_reader(names[: last + 1], fixed),
-            constants=tuple(fixed[name] for name in names[last + 1 :]),
-            processors=tuple((place, change) for place, change in changes if change is not None),
-        )
-
-    def values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the values of a row in the order of the statement."""
-        values = self.row(row) + self.constants
-        if not self.processors:
-            return values
-        changed = list(values)
-        for place, change in self.processors:
-            changed[place] = change(changed[place])
-        return tuple(changed)
-
-
-def _reader(
-    names: tuple[str, ...], fixed: Mapping[str, Any]
-) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """Return what reads the values of a row, and takes those that are fixed from elsewhere."""
-    if len(names) > 1 and not fixed.keys() & set(names):
-        return itemgetter(*names)
-    return lambda row: tuple(fixed[name] if name in fixed else row[name] for name in names)
-
-
-class PreparedStatements:
-    """Statements that are executed for many rows, each compiled once.
-
-    SQLAlchemy prepares every row of every batch anew, which takes longer than SQLite needs for it.
-    """
-
-    def __init__(self) -> None:
-        self._by_statement: WeakKeyDictionary[
-            Executable, dict[tuple[str, ...], PreparedStatement]
-        ] = WeakKeyDictionary()
-
-    def execute(
-        self, connection: Connection, statement: Executable, rows: list[Mapping[str, Any]]
-    ) -> CursorResult[Any]:
-        """Execute a statement for all rows, which have the same columns."""
-        columns = tuple(rows[0])
-        by_columns = self._by_statement.setdefault(statement, {})
-        if (prepared := by_columns.get(columns)) is None:
-            prepared = PreparedStatement.of(statement, columns, connection.dialect)
-            by_columns[columns] = prepared
-        return connection.exec_driver_sql(prepared.sql, [prepared.values(row) for row in rows])
-
-
-class Transaction:
-    """An open transaction that records its writes, to replay them if the connection is lost.
-
-    All writes are idempotent, except where ``repeatable`` is False.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        *,
-        lock: str = "",
-        repeatable: bool = True,
-        restored: Any = None,
-        prepared: PreparedStatements | None = None,
-    ) -> None:
-        self._engine = engine
-        self._remote = engine.dialect.name == "postgresql"
-        self._lock = lock
-        self._restored: Callable[[], None] | None = restored
-        self._written: list[tuple[Executable, Rows | None]] | None = None
-        if self._remote and repeatable:
-            self._written = []
-        self._rows = 0
-        self._prepared = prepared if prepared is not None and not self._remote else None
-        self.connection: Connection = with_reconnect(self._begun)
-
-    def execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
-        """Execute a statement, once or for all rows."""
-        if self._written is not None and not getattr(statement, "is_select", False):
-            self._rows += len(rows) if rows is not None else 1
-            self._written = None if self._rows > MOST_ROWS else self._written
-            if self._written is not None:
-                self._written.append((statement, rows))
-        if self._prepared is not None and isinstance(rows, list) and rows:
-            return self._prepared.execute(self.connection, statement, rows)
-        try:
-            return self.connection.execute(statement, rows)
-        except DBAPIError as error:
-            result = self._replay(error)
-        if result is not None and not getattr(statement, "is_select", False):
-            return result
-        return self.connection.execute(statement, rows)
-
-    def scalar(self, query: Executable) -> Any:
-        """Return the first value of a query."""
-        return self.execute(query).scalar()
-
-    def commit(self) -> None:
-        """Commit the transaction."""
-        try:
-            self.connection.commit()
-        except DBAPIError as error:
-            # Whether it was committed is unknown; the writes are idempotent.
-            self._replay(error)
-            self.connection.commit()
-        if (file := file_of(self._engine)) is not None:
-            file.check(self.connection)
-        self.connection.close()
-
-    def abandon(self) -> None:
-        """Roll the transaction back."""
-        self.connection.close()
-
-    def _begun(self) -> Connection:
-        connection = self._engine.connect()
-        try:
-            if self._remote:
-                # Writers wait for each other here, where they hold no other lock.
-                own = func.hashtext(func.current_schema().concat(bindparam(None, self._lock)))
-                wait = func.set_config("lock_timeout", f"{LOCK_SECONDS}s", True)
-                connection.execute(select(wait, func.pg_advisory_xact_lock(_WRITERS, own)))
-            else:
-                connection.begin()
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _replay(self, error: DBAPIError) -> CursorResult[Any] | None:
-        """Open another connection and replay the writes, or raise the error."""
-        if self._written is None or not is_lost(error):
-            raise error
-        written = self._written
-
-        def work() -> CursorResult[Any] | None:
-            self.connection.close()
-            self.connection = self._begun()
-            result: CursorResult[Any] | None = None
-            for statement, rows in written:
-                result = self.connection.execute(statement, rows)
-            return result
-
-        result = with_reconnect(work)
-        if self._restored is not None:
-            self._restored()
-        return result
-
+    from proctor.store.sqlite_connection import SqliteConnection
+    from proctor.store.store_file import StoreFile
+    from proctor.store.transactions import PreparedStatements, Transaction
 
 CHUNK = 500
 """Maximum number of rows or keys in one statement."""
@@ -344,29 +35,77 @@ Item = TypeVar("Item")
 
 
 class Database:
-    """The engine of a store, with its open transaction, if any."""
+    """A database, with its open transaction, if any."""
 
-    def __init__(self, engine: Engine, place: str, *, parts: str = "") -> None:
+    def __init__(self, opened: "Engine | SqliteConnection", place: str, *, parts: str = "") -> None:
+        from proctor.store.sqlite_connection import SqliteConnection
+
         self.place = place
         """The file or address, as messages name it."""
         self.parts = parts
         """The address of the files of large runs, if a person named one."""
-        self.engine = engine
-        self.writer = engine.execution_options(write=True)
-        # On a server, a transaction around a single query costs two more round trips.
-        self.reader = (
-            engine if self.is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
-        )
+        self._direct: SqliteConnection | None = None
+        """The connection by the standard library, until SQLAlchemy takes over."""
+        self._engine: Engine | None = None
+        self._options: dict[str, Engine] = {}
+        """The engine with options, by what it is for."""
+        if isinstance(opened, SqliteConnection):
+            self._direct = opened
+        else:
+            self._engine = opened
         self._open: Transaction | None = None
         self._inserts: dict[tuple[str, ...], Executable] = {}
-        self._prepared = PreparedStatements()
+        self._expressions: dict[str, Executable] = {}
+        self._prepared: PreparedStatements | None = None
         self.on_reconnect: list[Callable[[], None]] = []
         """What gets back, inside a transaction, that which was lost together with a connection."""
 
     @property
+    def engine(self) -> "Engine":
+        """Return the engine of SQLAlchemy, which has taken over from here on."""
+        if self._engine is None:
+            from proctor.store.connect import engine_for
+
+            assert self._direct is not None
+            self._engine = engine_for(self._direct)
+        if self._direct is not None and self._open is None:
+            self._direct.hand_over()
+            self._direct = None
+        return self._engine
+
+    @property
+    def writer(self) -> "Engine":
+        """Return the engine whose transactions take the lock of a writer first."""
+        return self._engine_with("writer", write=True)
+
+    @property
+    def reader(self) -> "Engine":
+        """Return the engine for queries outside transactions."""
+        if self.is_sqlite:
+            return self.engine
+        # On a server, a transaction around a single query costs two more round trips.
+        return self._engine_with("reader", isolation_level="AUTOCOMMIT")
+
+    def _engine_with(self, purpose: str, **options: Any) -> "Engine":
+        engine = self.engine
+        if purpose not in self._options:
+            self._options[purpose] = engine.execution_options(**options)
+        return self._options[purpose]
+
+    @property
     def is_sqlite(self) -> bool:
         """Tell whether the database is a file, not a server."""
-        return self.engine.dialect.name == "sqlite"
+        return self._engine is None or self._engine.dialect.name == "sqlite"
+
+    @property
+    def file(self) -> "StoreFile | None":
+        """Return the file of the store; None on a server."""
+        if self._engine is None:
+            assert self._direct is not None
+            return self._direct.file
+        from proctor.store.store_file import file_of
+
+        return file_of(self._engine)
 
     @property
     def in_transaction(self) -> bool:
@@ -375,12 +114,20 @@ class Database:
 
     def is_there(self) -> bool:
         """Tell whether the store's file is still the one that was opened; True for a server."""
-        file = file_of(self.engine)
-        return file is None or file.is_there()
+        return self.file is None or self.file.is_there()
 
     def close(self) -> None:
         """Close the database."""
-        self.engine.dispose()
+        if self._direct is not None:
+            self._direct.close()
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def expression(self, named: Statement) -> "Executable":
+        """Return a statement as an expression."""
+        if named.name not in self._expressions:
+            self._expressions[named.name] = named.build(self)
+        return self._expressions[named.name]
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -389,7 +136,7 @@ class Database:
             yield
 
     @contextmanager
-    def write(self, *, lock: str = "", repeatable: bool = True) -> Iterator[Transaction]:
+    def write(self, *, lock: str = "", repeatable: bool = True) -> Iterator["Transaction"]:
         """Open a write transaction, or join the enclosing batch.
 
         Writers that name the same lock wait for each other. If the connection breaks, only
@@ -399,13 +146,7 @@ class Database:
             yield self._open
             return
         with translated(self.place):
-            opened = Transaction(
-                self.writer,
-                lock=lock,
-                repeatable=repeatable,
-                restored=self._reconnected,
-                prepared=self._prepared,
-            )
+            opened = self._begun(lock, repeatable)
             self._open = opened
             try:
                 yield opened
@@ -416,12 +157,52 @@ class Database:
             finally:
                 self._open = None
 
+    def _begun(self, lock: str, repeatable: bool) -> "Transaction":
+        if self._engine is None and self._direct is not None:
+            from proctor.store.sqlite_connection import SqliteTransaction
+
+            direct: Any = SqliteTransaction(self._direct, self._take_over)
+            return cast("Transaction", direct)
+        from proctor.store import transactions
+
+        if self._prepared is None:
+            self._prepared = transactions.PreparedStatements()
+        return transactions.Transaction(
+            self.writer,
+            lock=lock,
+            repeatable=repeatable,
+            restored=self._reconnected,
+            prepared=self._prepared,
+            expression=self.expression,
+        )
+
+    def write_aside(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute a statement on a connection of its own, for another thread."""
+        with translated(self.place):
+            if self._engine is None and self._direct is not None:
+                from proctor.store.sqlite_connection import SqliteConnection
+
+                with closing(SqliteConnection(self._direct.path, self._direct.file)) as aside:
+                    aside.begin()
+                    aside.execute(statement, list(rows))
+                    aside.commit()
+                return
+            with self.writer.begin() as connection:
+                connection.execute(self.expression(statement), rows)
+
+    def _take_over(self) -> None:
+        """Leave what follows the open transaction to SQLAlchemy, which is loaded now."""
+        if self._engine is None and self._direct is not None:
+            from proctor.store.connect import engine_for
+
+            self._engine = engine_for(self._direct)
+
     def _reconnected(self) -> None:
         for restore in self.on_reconnect:
             restore()
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator["Connection"]:
         """Open a connection for reading, which inside a batch sees the batch's own rows."""
         if self._open is not None:
             yield self._open.connection
@@ -429,81 +210,113 @@ class Database:
         with translated(self.place), self.engine.connect() as connection:
             yield connection
 
-    def execute_many(self, statement: Executable, rows: Iterable[Mapping[str, Any]]) -> None:
+    def execute_many(
+        self, statement: "Executable | Statement", rows: Iterable[Mapping[str, Any]]
+    ) -> None:
         """Execute a statement for all rows in one transaction."""
         with self.write() as connection:
             for chunk in chunks(rows):
                 connection.execute(statement, chunk)
 
-    def delete_keys(self, table: Table, keys: Collection[str]) -> None:
+    def delete_keys(self, table: str, keys: Collection[str]) -> None:
         """Delete the rows with some keys in one transaction; without keys, do nothing."""
         if keys:
+            from sqlalchemy import delete
+
+            from proctor.store.schema import metadata
+
+            rows = metadata.tables[table]
             with self.write() as connection:
                 for chunk in chunks(keys):
-                    connection.execute(delete(table).where(table.c.key.in_(chunk)))
+                    connection.execute(delete(rows).where(rows.c.key.in_(chunk)))
 
     def fetch_all(
-        self, query: Select[Any], values: Mapping[str, Sequence[str]] | None = None
+        self,
+        query: "Select[Any] | Statement",
+        values: Mapping[str, Any] | None = None,
     ) -> Sequence[Any]:
         """Return all rows of a query."""
         if self._open is not None:
-            return self._open.execute(query, values).all()
+            rows: Sequence[Any] = self._open.execute(query, values).all()
+            return rows
+        if self._engine is None and self._direct is not None and isinstance(query, Statement):
+            with translated(self.place):
+                return self._direct.fetch(query, values)
+        return self._fetched(query, values)
+
+    def _fetched(
+        self, query: "Select[Any] | Statement", values: Mapping[str, Any] | None
+    ) -> Sequence[Any]:
+        from proctor.store.transactions import with_reconnect
+
+        expression = self.expression(query) if isinstance(query, Statement) else query
 
         def fetched() -> Sequence[Any]:
             with self.reader.connect() as connection:
-                return connection.execute(query, values).all()
+                return connection.execute(expression, values).all()
 
         with translated(self.place):
             return with_reconnect(fetched)
 
-    def fetch_first(self, query: Select[Any]) -> Any | None:
+    def fetch_first(
+        self, query: "Select[Any] | Statement", values: Mapping[str, Any] | None = None
+    ) -> Any | None:
         """Return the first row of a query, or None."""
-        return next(iter(self.fetch_all(query)), None)
+        return next(iter(self.fetch_all(query, values)), None)
 
-    def count(self, query: Select[Any]) -> int:
+    def count(
+        self, query: "Select[Any] | Statement", values: Mapping[str, Any] | None = None
+    ) -> int:
         """Return the single number of a query, 0 if there is none."""
-        row = self.fetch_first(query)
+        row = self.fetch_first(query, values)
         return 0 if row is None else int(row[0])
 
     def fetch_among(
-        self, query: Select[Any], column: Column[Any], keys: Iterable[str]
+        self, query: "Select[Any]", column: "Column[Any]", keys: Iterable[str]
     ) -> Iterator[Any]:
         """Yield the rows whose column has one of many keys."""
         yield from self.fetch_keyed(among(query, column), keys)
 
     def fetch_cases(
-        self, query: Select[Any], owner: Column[Any], key: str, case_ids: Iterable[str]
+        self, query: "Select[Any]", owner: "Column[Any]", key: str, case_ids: Iterable[str]
     ) -> Iterator[Any]:
         """Yield the rows of some cases of a run or suite, which ``owner`` names.
 
         Places are found by id in an index first: asked for whole rows by id, SQLite goes through
         all rows of the owner.
         """
+        from sqlalchemy import select
+
         table = owner.table
         other = table.alias()
         places = select(other.c.position).where(other.c[owner.name] == key)
         rows = query.where(owner == key, table.c.position.in_(among(places, other.c.case_id)))
         yield from self.fetch_keyed(rows, case_ids)
 
-    def fetch_keyed(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
+    def fetch_keyed(self, query: "Select[Any] | Statement", keys: Iterable[str]) -> Iterator[Any]:
         """Yield the rows of an ``among`` query for many keys."""
         for chunk in chunks(dict.fromkeys(keys)):
             yield from self.fetch_all(query, {"keys": chunk})
 
-    def stored_among(self, table: Table, keys: Sequence[str]) -> Sequence[str]:
+    def stored_among(self, table: str, keys: Sequence[str]) -> Sequence[str]:
         """Return which of some keys a table may have, at little cost where it has none of them.
 
         In a transaction, or on a server, that is not known without reading them, so all may be.
         """
         if self._open is not None or not self.is_sqlite or not keys:
             return keys
-        query = f"SELECT key FROM {table.name} WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # nosec B608
-        with translated(self.place), closing(self.engine.raw_connection()) as connection:
-            rows = connection.cursor().execute(query, (json.dumps(keys),)).fetchall()
+        query = f"SELECT key FROM {table} WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # nosec B608
+        with translated(self.place):
+            if self._engine is None and self._direct is not None:
+                self._direct.file.on_begin(self._direct)
+                rows = self._direct.raw.execute(query, (json.dumps(keys),)).fetchall()
+            else:
+                with closing(self.engine.raw_connection()) as connection:
+                    rows = connection.cursor().execute(query, (json.dumps(keys),)).fetchall()
         return [key for (key,) in rows]
 
     def fetch_pages(
-        self, query: Select[Any], column: Column[int], after: int, limit: int | None
+        self, query: "Select[Any]", column: "Column[int]", after: int, limit: int | None
     ) -> Iterator[Any]:
         """Yield rows in the order of a column, one page in memory at a time.
 
@@ -520,11 +333,11 @@ class Database:
 
     def upsert(
         self,
-        table: Table,
+        table: "Table",
         *,
         replace: Iterable[str] = (),
-        where: ColumnElement[bool] | None = None,
-    ) -> Executable:
+        where: "ColumnElement[bool] | None" = None,
+    ) -> "Executable":
         """Make an insert that keeps an existing row, or replaces the given columns of it.
 
         Standard SQL has no upsert; both databases use the same syntax. Building the statement
@@ -537,8 +350,8 @@ class Database:
         return self._inserts[key]
 
     def _made_upsert(
-        self, table: Table, names: Sequence[str], where: ColumnElement[bool] | None
-    ) -> Executable:
+        self, table: "Table", names: Sequence[str], where: "ColumnElement[bool] | None"
+    ) -> "Executable":
         statement = self._insert()(table)
         columns = [column.name for column in table.primary_key]
         new = {name: statement.excluded[name] for name in names}
@@ -549,8 +362,8 @@ class Database:
         )
         return upsert
 
-    def _insert(self) -> Callable[[Table], Any]:
-        if self.engine.dialect.name == "postgresql":
+    def _insert(self) -> "Callable[[Table], Any]":
+        if not self.is_sqlite:
             from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
             return postgresql_insert
@@ -559,22 +372,13 @@ class Database:
         return sqlite_insert
 
 
-def among(query: Select[Any], column: Column[Any]) -> Select[Any]:
+def among(query: "Select[Any]", column: "Column[Any]") -> "Select[Any]":
     """Restrict a query to rows whose column is in the bound ``keys``."""
+    from sqlalchemy import bindparam
+
     return query.where(column.in_(bindparam("keys", expanding=True)))
 
 
 def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
     """Split a stream into lists short enough for one statement."""
     return batched(items, size)
-
-
-@contextmanager
-def translated(place: str) -> Iterator[None]:
-    """Turn database exceptions into StoreErrors that name the store and a fix."""
-    try:
-        yield
-    except (SQLAlchemyError, sqlite3.Error) as error:
-        from proctor.store.failure_messages import message_for
-
-        raise StoreError(message_for(place, error, lost=is_lost(error))) from error

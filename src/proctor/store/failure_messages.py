@@ -1,8 +1,11 @@
 """What a person reads when a database fails: the store, the reason, and a fix."""
 
-from collections.abc import Mapping
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError
+from proctor.errors import StoreError
 
 _SQLITE: Mapping[str, str] = {
     "SQLITE_BUSY": "{place} is locked by another process (fix: wait until it is done, or name"
@@ -47,7 +50,8 @@ _GONE = (
 
 def message_for(place: str, error: Exception, *, lost: bool) -> str:
     """Say what is wrong with the store at a place, and how to mend it."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    # An error of SQLAlchemy names that of the database's own library.
+    cause = getattr(error, "orig", None) or error
     name = getattr(cause, "sqlite_errorname", None) or ""
     for code, template in _SQLITE.items():
         if name == code or name.startswith(f"{code}_"):
@@ -58,3 +62,27 @@ def message_for(place: str, error: Exception, *, lost: bool) -> str:
     if lost:
         return _GONE.format(place=place, reason=reason)
     return f"the store at {place} failed: {reason}"
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Turn database exceptions into StoreErrors that name the store and a fix."""
+    try:
+        yield
+    except database_errors() as error:
+        raise StoreError(message_for(place, error, lost=_is_lost(error))) from error
+
+
+def database_errors() -> tuple[type[Exception], ...]:
+    """Return what databases raise; where SQLAlchemy is not loaded, nothing of it can be raised."""
+    loaded = sys.modules.get("sqlalchemy.exc")
+    return (sqlite3.Error,) if loaded is None else (sqlite3.Error, loaded.SQLAlchemyError)
+
+
+def _is_lost(error: Exception) -> bool:
+    """Tell whether the connection is lost; that to a file never is."""
+    if isinstance(error, sqlite3.Error):
+        return False
+    from proctor.store.transactions import is_lost
+
+    return is_lost(error)

@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from proctor.store.conditions import FIELDS, Condition, Terms
 from proctor.store.database import Database
+from proctor.store.homes import Homes
 from proctor.store.queries import (
     FAILED,
     KEY_OF_SORT,
@@ -33,9 +34,8 @@ from proctor.store.queries import (
     ListingQuery,
     Sort,
 )
-from proctor.store.results import RESULT_COLUMNS, row_of
+from proctor.store.results import result_columns, row_of
 from proctor.store.rows import ResultRow
-from proctor.store.runs import Homes
 from proctor.store.schema import AnyText, is_number, run_results, run_tags
 from proctor.store.searching import Search, texts
 
@@ -153,7 +153,7 @@ class Listing:
             return self._page_of_parts(run_id, home, request, limit)
         table = run_results.c
         conditions = (table.run_id == run_id, *self._conditions(run_id, request))
-        query = select(*RESULT_COLUMNS).where(*conditions)
+        query = select(*result_columns()).where(*conditions)
         searched = texts in query.get_final_froms()
         rows: list[Any] = []
         if request.filters and not searched:
@@ -175,7 +175,7 @@ class Listing:
     def _rows_at(self, run_id: str, places: Sequence[int]) -> list[ResultRow]:
         """Return the rows at some places, in their order."""
         table = run_results.c
-        query = select(*RESULT_COLUMNS).where(table.run_id == run_id, table.position.in_(places))
+        query = select(*result_columns()).where(table.run_id == run_id, table.position.in_(places))
         rows = {row.position: row_of(row) for row in self._database.fetch_all(query)}
         return [rows[place] for place in places if place in rows]
 

@@ -4,13 +4,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import Connection, func, select
-from sqlalchemy.exc import DBAPIError
+from typing import TYPE_CHECKING, Any
 
 from proctor.errors import StoreError
-from proctor.store.database import Database, is_lost, run_lock, translated, with_reconnect
+from proctor.store import sql
+from proctor.store.database import Database
+from proctor.store.failure_messages import translated
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _WHOLE = 7461_0004
 _IN_USE = (
@@ -45,6 +47,8 @@ class RunLocks:
             self._leave()
             return acquired
         with translated(self._database.place):
+            from proctor.store.transactions import with_reconnect
+
             return with_reconnect(lambda: self._acquire_session(run_id))
 
     def release(self, run_id: str) -> None:
@@ -74,7 +78,7 @@ class RunLocks:
                     os.close(file)
             return
         with translated(self._database.place), self._database.reader.connect() as session:
-            if not session.scalar(select(_store_lock(shared=False))):
+            if not session.scalar(sql.select(_store_lock(shared=False))):
                 raise StoreError(_IN_USE.format(place=self._database.place))
             try:
                 yield
@@ -141,14 +145,18 @@ class RunLocks:
         return Path(f"{self._database.place}-{run_id}.lock")
 
     def _acquire_session(self, run_id: str) -> bool:
+        from sqlalchemy.exc import DBAPIError
+
+        from proctor.store.transactions import run_lock
+
         if self._session is None:
             # Not returned to the pool: it stays open while the run lasts.
             self._session = self._database.reader.connect()
-            if not self._session.scalar(select(_store_lock(shared=True))):
+            if not self._session.scalar(sql.select(_store_lock(shared=True))):
                 self._let_go()
                 return False
         try:
-            acquired = bool(self._session.scalar(select(run_lock(run_id))))
+            acquired = bool(self._session.scalar(sql.select(run_lock(run_id))))
         except DBAPIError:
             self._let_go()
             raise
@@ -163,8 +171,12 @@ class RunLocks:
         """Lock the runs again if the lost connection held their locks."""
         if self._session is None:
             return
+        from sqlalchemy.exc import DBAPIError
+
+        from proctor.store.transactions import is_lost
+
         try:
-            self._session.scalar(select(1))
+            self._session.scalar(sql.select(1))
         except DBAPIError as error:
             if not is_lost(error):
                 raise
@@ -206,6 +218,6 @@ def _locked(path: Path, *, exclusive: bool) -> int | None:
 
 
 def _store_lock(*, shared: bool) -> Any:
-    own = func.hashtext(func.current_schema())
-    lock = func.pg_try_advisory_lock_shared if shared else func.pg_try_advisory_lock
+    own = sql.func.hashtext(sql.func.current_schema())
+    lock = sql.func.pg_try_advisory_lock_shared if shared else sql.func.pg_try_advisory_lock
     return lock(_WHOLE, own)

@@ -13,9 +13,10 @@ from proctor.core.suite import Case
 from proctor.io.concurrency import batched
 from proctor.store.conditions import Condition
 from proctor.store.database import Database
+from proctor.store.homes import Homes
 from proctor.store.listing import Listing, SqlTerms
 from proctor.store.queries import START, PairCursor, PairQuery
-from proctor.store.results import RESULT_COLUMNS, row_of
+from proctor.store.results import result_columns, row_of
 from proctor.store.rows import (
     BROKEN,
     SHARES,
@@ -27,7 +28,6 @@ from proctor.store.rows import (
     StoredPair,
     tags_of,
 )
-from proctor.store.runs import Homes
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.searched_places import SearchedPlaces
 from proctor.store.suites import Suites, read_case
@@ -90,7 +90,7 @@ class Pairs:
 
     def _rows(self, run_id: str) -> Iterator[ResultRow]:
         table = run_results.c
-        query = select(*RESULT_COLUMNS).where(table.run_id == run_id)
+        query = select(*result_columns()).where(table.run_id == run_id)
         return map(row_of, self._database.fetch_pages(query, table.position, -1, None))
 
     def iter_counts(

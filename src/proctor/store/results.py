@@ -2,24 +2,65 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any
-
-from sqlalchemy import delete, func, insert, select
+from typing import TYPE_CHECKING, Any
 
 from proctor.core.case_value import ValueStatus
 from proctor.core.suite import Json
+from proctor.store import sql
 from proctor.store.database import Database, chunks
+from proctor.store.homes import Homes
 from proctor.store.rows import (
     BROKEN,
     Positions,
     ResultRow,
+    SortKeys,
     decode_object,
     encode,
     read_tags,
     tags_of,
 )
-from proctor.store.runs import Homes, forget_texts
-from proctor.store.schema import SORT_KEYS, run_results, run_tags, summaries
+from proctor.store.runs import forget_texts
+from proctor.store.statements import statement
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Executable
+
+
+@statement
+def delete_results(_database: Database) -> "Executable":
+    """Delete the rows of a run."""
+    return sql.delete(sql.run_results).where(sql.run_results.c.run_id == sql.bindparam("run"))
+
+
+@statement
+def delete_tags(_database: Database) -> "Executable":
+    """Delete the tags of a run."""
+    return sql.delete(sql.run_tags).where(sql.run_tags.c.run_id == sql.bindparam("run"))
+
+
+@statement
+def insert_results(_database: Database) -> "Executable":
+    """Insert rows of a run."""
+    return sql.insert(sql.run_results)
+
+
+@statement
+def insert_tags(_database: Database) -> "Executable":
+    """Insert tags of a run."""
+    return sql.insert(sql.run_tags)
+
+
+@statement
+def summary_of(_database: Database) -> "Executable":
+    """Select the totals of a run."""
+    table = sql.summaries.c
+    return sql.select(table.document).where(table.run_id == sql.bindparam("run_id"))
+
+
+@statement
+def put_summary(database: Database) -> "Executable":
+    """Insert or replace the totals of a run."""
+    return database.upsert(sql.summaries, replace=("document",))
 
 
 class Results:
@@ -32,11 +73,11 @@ class Results:
     def put(self, run_id: str, rows: Iterable[ResultRow]) -> None:
         """Replace all rows of a run."""
         with self._database.write(lock=run_id) as connection:
-            for table in (run_results, run_tags):
-                connection.execute(delete(table).where(table.c.run_id == run_id))
+            for emptied in (delete_results, delete_tags):
+                connection.execute(emptied, [{"run": run_id}])
             forget_texts(connection, run_id)
             for chunk in chunks(rows):
-                connection.execute(insert(run_results), [_columns(run_id, row) for row in chunk])
+                connection.execute(insert_results, [_columns(run_id, row) for row in chunk])
                 tags = [
                     {"run_id": run_id, "tag": tag, "value": value, "position": row.position}
                     for row in chunk
@@ -44,7 +85,7 @@ class Results:
                     for value in dict.fromkeys(values)
                 ]
                 if tags:
-                    connection.execute(insert(run_tags), tags)
+                    connection.execute(insert_tags, tags)
 
     def iter_rows(
         self,
@@ -58,13 +99,14 @@ class Results:
         if (home := self._homes.run(run_id)) is not None:
             yield from home.columns.iter_rows(after, limit, tag)
             return
-        table = run_results.c
-        query = select(*RESULT_COLUMNS).where(table.run_id == run_id)
+        table = sql.run_results.c
+        query = sql.select(*result_columns()).where(table.run_id == run_id)
         if tag is not None:
             query = query.join(
-                run_tags,
-                (run_tags.c.run_id == table.run_id) & (run_tags.c.position == table.position),
-            ).where(run_tags.c.tag == tag[0], run_tags.c.value == tag[1])
+                sql.run_tags,
+                (sql.run_tags.c.run_id == table.run_id)
+                & (sql.run_tags.c.position == table.position),
+            ).where(sql.run_tags.c.tag == tag[0], sql.run_tags.c.value == tag[1])
         for row in self._database.fetch_pages(query, table.position, after, limit):
             yield row_of(row)
 
@@ -72,7 +114,9 @@ class Results:
         """Return the number of cases of a run."""
         if (home := self._homes.run(run_id)) is not None:
             return home.end
-        return self._database.count(select(func.count()).where(run_results.c.run_id == run_id))
+        return self._database.count(
+            sql.select(sql.func.count()).where(sql.run_results.c.run_id == run_id)
+        )
 
     def tags_of(
         self, run_id: str, case_ids: Iterable[str]
@@ -81,8 +125,8 @@ class Results:
         if (home := self._homes.run(run_id)) is not None:
             places = home.columns.find(case_ids)
             return {case_id: home.columns.tags_at(place) for case_id, place in places.items()}
-        table = run_results.c
-        query = select(table.case_id, table.tags)
+        table = sql.run_results.c
+        query = sql.select(table.case_id, table.tags)
         rows = self._database.fetch_cases(query, table.run_id, run_id, case_ids)
         return {row.case_id: tags_of(row.tags) for row in rows}
 
@@ -92,8 +136,8 @@ class Results:
             places = home.columns.find(case_ids)
             clusters = ((case_id, home.columns.cluster.of(at)) for case_id, at in places.items())
             return {case_id: cluster for case_id, cluster in clusters if cluster is not None}
-        table = run_results.c
-        query = select(table.case_id, table.cluster).where(table.cluster.is_not(None))
+        table = sql.run_results.c
+        query = sql.select(table.case_id, table.cluster).where(table.cluster.is_not(None))
         rows = self._database.fetch_cases(query, table.run_id, run_id, case_ids)
         return {row.case_id: row.cluster for row in rows}
 
@@ -101,8 +145,8 @@ class Results:
         """Return value and full marks of some cases of a run, by id."""
         if (home := self._homes.run(run_id)) is not None:
             return home.columns.values_of(case_ids)
-        table = run_results.c
-        query = select(table.case_id, table.value, table.full)
+        table = sql.run_results.c
+        query = sql.select(table.case_id, table.value, table.full)
         rows = self._database.fetch_cases(query, table.run_id, run_id, case_ids)
         return {row.case_id: (row.value, row.full) for row in rows}
 
@@ -110,7 +154,9 @@ class Results:
         """Return the place of a run's last case, -1 where it has none."""
         if (home := self._homes.run(run_id)) is not None:
             return home.end - 1
-        query = select(func.max(run_results.c.position)).where(run_results.c.run_id == run_id)
+        query = sql.select(sql.func.max(sql.run_results.c.position)).where(
+            sql.run_results.c.run_id == run_id
+        )
         row = self._database.fetch_first(query)
         return -1 if row is None or row[0] is None else int(row[0])
 
@@ -119,8 +165,8 @@ class Results:
         if (home := self._homes.run(run_id)) is not None:
             places = Positions.of(positions).within(0, home.end)
             return dict(zip(places, home.columns.ids_at(places), strict=True))
-        table = run_results.c
-        query = select(table.position, table.case_id).where(table.run_id == run_id)
+        table = sql.run_results.c
+        query = sql.select(table.position, table.case_id).where(table.run_id == run_id)
         rows = self._database.fetch_all(query.where(table.position.in_(positions)))
         return {row.position: row.case_id for row in rows}
 
@@ -130,8 +176,8 @@ class Results:
             places = Positions.of(positions).within(0, home.end)
             clusters = ((place, home.columns.cluster.of(place)) for place in places)
             return {place: cluster for place, cluster in clusters if cluster is not None}
-        table = run_results.c
-        query = select(table.position, table.cluster).where(
+        table = sql.run_results.c
+        query = sql.select(table.position, table.cluster).where(
             table.run_id == run_id, table.cluster.is_not(None)
         )
         return {
@@ -145,18 +191,18 @@ class Results:
         if self._homes.run(run_id) is not None:
             around = self.ids_at(run_id, [position - 1, position + 1])
             return around.get(position - 1), around.get(position + 1)
-        place = run_results.c.position
-        query = select(run_results.c.case_id).where(run_results.c.run_id == run_id)
+        place = sql.run_results.c.position
+        query = sql.select(sql.run_results.c.case_id).where(sql.run_results.c.run_id == run_id)
         fetch = self._database.fetch_first
         before = fetch(query.where(place < position).order_by(place.desc()).limit(1))
         after = fetch(query.where(place > position).order_by(place).limit(1))
         return before and before.case_id, after and after.case_id
 
 
-RESULT_COLUMNS = tuple(
-    column for column in run_results.c if column.name not in ("run_id", *SORT_KEYS)
-)
-"""The columns that make a row, as ``row_of`` takes it."""
+def result_columns() -> "tuple[ColumnElement[Any], ...]":
+    """Return the columns that make a row, as ``row_of`` takes it."""
+    others = ("run_id", *SortKeys._fields)
+    return tuple(column for column in sql.run_results.c if column.name not in others)
 
 
 def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
@@ -202,13 +248,11 @@ class Summaries:
     def save(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
         """Store or replace the totals of a run."""
         row = {"run_id": run_id, "document": encode(summary_json)}
-        self._database.execute_many(self._database.upsert(summaries, replace=("document",)), [row])
+        self._database.execute_many(put_summary, [row])
 
     def get(self, run_id: str) -> dict[str, Json] | None:
         """Return the totals of a run: None if there are none yet, empty if damaged."""
-        row = self._database.fetch_first(
-            select(summaries.c.document).where(summaries.c.run_id == run_id)
-        )
+        row = self._database.fetch_first(summary_of, {"run_id": run_id})
         if row is None:
             return None
         try:

@@ -1,93 +1,34 @@
-"""Runs in the store: saving, lookup by reference, where their cases are, heartbeats, deletion."""
+"""Runs in the store: saving, lookup by reference, heartbeats, deletion."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Protocol
-
-from sqlalchemy import (
-    Column,
-    Double,
-    Executable,
-    Table,
-    and_,
-    delete,
-    exists,
-    func,
-    or_,
-    select,
-    update,
-)
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.functions import FunctionElement
+from typing import TYPE_CHECKING, Any
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus, Signature
 from proctor.core.suite import Json, Spec
 from proctor.errors import StoreError, UsageError
-from proctor.store.database import Database, Transaction, chunks
+from proctor.store import sql
+from proctor.store.database import Database, chunks
+from proctor.store.homes import Homes
 from proctor.store.rows import BROKEN, decode, decode_object, encode
-from proctor.store.schema import (
-    attempt_files,
-    attempts,
-    audits,
-    baselines,
-    cases,
-    comparisons,
-    files,
-    labels,
-    run_attempts,
-    run_parts,
-    run_results,
-    run_scores,
-    run_tags,
-    runs,
-    scans,
-    scores,
-    searched,
-    suite_cases,
-    suite_parts,
-    suites,
-    summaries,
-)
-from proctor.store.schema import runs as run_table
+from proctor.store.statements import statement
 from proctor.suggestions import LOOSELY, did_you_mean, similar
 
 if TYPE_CHECKING:
-    from proctor.store.parts.reader import RunInParts, SuiteInParts
+    from sqlalchemy import Column, ColumnElement, Executable, Select, Table
+
+    from proctor.store.transactions import Transaction
 
 BEAT = 10.0
 """Seconds between two heartbeats of a run."""
 MISSED = 3
 """How many heartbeats may be missed before the run counts as interrupted."""
 VARIABLE = "PROCTOR_BEAT"
-
-
-class DatabaseTime(FunctionElement[float]):
-    """The database's current time, in seconds since 1970."""
-
-    type = Double()
-    inherit_cache = True
-
-
-@compiles(DatabaseTime, "sqlite")
-def _in_sqlite(*_: Any, **__: Any) -> str:
-    return "((julianday('now') - 2440587.5) * 86400.0)"
-
-
-@compiles(DatabaseTime, "postgresql")
-def _in_postgresql(*_: Any, **__: Any) -> str:
-    return "extract(epoch FROM clock_timestamp())::double precision"
-
-
-def sign_of_life(run_id: str, silence: float) -> Executable:
-    """Return the statement that sets the deadline of a run's next heartbeat."""
-    until = DatabaseTime() + silence
-    return update(runs).where(runs.c.id == run_id).values(alive_until=until)
 
 
 def patience() -> float:
@@ -114,90 +55,6 @@ BASELINE = "@baseline"
 _LAST = re.compile(r"@last(?:~(\d{1,9}))?")
 
 
-class PartsOfRuns(Protocol):
-    """What is done with runs and suites that have parts; ``parts.ledger`` does it."""
-
-    def run(self, run_id: str) -> "RunInParts":
-        """Return a run whose cases are files, to read from."""
-
-    def suite(self, suite_key: str) -> "SuiteInParts":
-        """Return a suite whose cases are files, to read from."""
-
-    def drop_run(self, run_id: str) -> None:
-        """Delete the parts of a run, with their files."""
-
-    def drop_suite(self, suite_key: str) -> None:
-        """Delete the parts of a suite, with their files."""
-
-    def delete_files(self, places: Iterable[str]) -> None:
-        """Delete the files of parts that no row commits any more."""
-
-    def sweep(self) -> int:
-        """Delete old files that no row commits, and return their bytes."""
-
-
-class Homes:
-    """Where the cases of runs and suites are: rows of tables, or files of parts.
-
-    Callers of repositories do not know which it is; repositories ask here. Modules of parts are
-    imported for runs and suites that have any.
-    """
-
-    def __init__(self, database: Database, parts: Callable[[], PartsOfRuns]) -> None:
-        self._database = database
-        self._parts = parts
-
-    def run(self, run_id: str) -> "RunInParts | None":
-        """Return a run whose cases are files; None for one in rows."""
-        table = run_parts.c
-        query = select(table.number).where(table.run_id == run_id).limit(1)
-        if self._database.fetch_first(query) is None:
-            return None
-        return self._parts().run(run_id)
-
-    def suite(self, suite_key: str) -> "SuiteInParts | None":
-        """Return a suite whose cases are files; None for one in rows."""
-        table = suite_parts.c
-        query = select(table.number).where(table.suite_key == suite_key).limit(1)
-        if self._database.fetch_first(query) is None:
-            return None
-        return self._parts().suite(suite_key)
-
-    def suite_of(self, run_id: str) -> "SuiteInParts | None":
-        """Return a run's suite, if its cases are files."""
-        row = self._database.fetch_first(
-            select(run_table.c.suite_key).where(run_table.c.id == run_id)
-        )
-        return None if row is None else self.suite(row.suite_key)
-
-    def leave_parts(self, run_id: str) -> None:
-        """Give up the parts of a run that gets rows."""
-        if self.run(run_id) is not None:
-            self._parts().drop_run(run_id)
-
-    def leave_suite_parts(self, suite_key: str) -> None:
-        """Give up the parts of a suite that gets rows."""
-        if self.suite(suite_key) is not None:
-            self._parts().drop_suite(suite_key)
-
-    def forget(self, connection: Transaction, run_id: str, suite_key: str | None) -> list[str]:
-        """Delete the rows of a run's parts, and of a suite's, and return the places of both."""
-        places: list[str] = []
-        owned = [run_parts.c.run_id == run_id]
-        if suite_key is not None:
-            owned.append(suite_parts.c.suite_key == suite_key)
-        for table, mine in zip((run_parts, suite_parts), owned, strict=False):
-            places += connection.execute(select(table.c.place).where(mine)).scalars()
-            connection.execute(delete(table).where(mine))
-        return places
-
-    def delete_files(self, places: Sequence[str]) -> None:
-        """Delete the files of forgotten parts, and such as nobody committed long ago."""
-        if places:
-            self._parts().delete_files(places)
-            self._parts().sweep()
-
-
 class Runs:
     """Runs, by id or other references."""
 
@@ -220,11 +77,10 @@ class Runs:
             "signature": _written(run.signature),
             "imported": int(run.imported),
         }
-        upsert = self._database.upsert(run_table, replace=[name for name in row if name != "id"])
         with self._database.write() as connection:
-            connection.execute(upsert, [row])
+            connection.execute(put_run, [row])
             if run.status is RunStatus.RUNNING:
-                connection.execute(sign_of_life(run.id, patience()))
+                connection.execute(sign_of_life, [_sign(run.id, patience())])
 
     def get(self, ref: str) -> Run:
         """Return a run by id, name, id prefix, ``@last``, ``@last~N`` or ``@baseline[:SUITE]``.
@@ -235,8 +91,7 @@ class Runs:
             return self._baseline(ref)
         if ref.startswith("@"):
             return self._last(ref)
-        named = _RUN.where(run_table.c.name == ref).order_by(*_OWN_FIRST)
-        row = self._by_id(ref) or self._database.fetch_first(named.limit(1))
+        row = self._by_id(ref) or self._database.fetch_first(runs_named, _named(ref, 1))
         if row is not None:
             return _run_of(row)
         matches = self._by_prefix(ref)
@@ -256,34 +111,29 @@ class Runs:
 
     def newest(self, *, suite_key: str | None = None, limit: int | None = 100) -> list[Run]:
         """List runs, the newest first."""
-        query = _RUN.order_by(*_NEWEST).limit(limit)
+        query = _run_columns().order_by(*_newest_first()).limit(limit)
         if suite_key is not None:
-            query = query.where(run_table.c.suite_key == suite_key)
+            query = query.where(sql.runs.c.suite_key == suite_key)
         return [_run_of(row) for row in self._database.fetch_all(query)]
 
     def named(self, name: str, *, limit: int = 100) -> list[Run]:
         """Return the runs with a name, in the order of precedence."""
-        query = _RUN.where(run_table.c.name == name).order_by(*_OWN_FIRST)
-        return [_run_of(row) for row in self._database.fetch_all(query.limit(limit))]
+        return [_run_of(row) for row in self._database.fetch_all(runs_named, _named(name, limit))]
 
     def names_like(self, name: str, *, suite_key: str | None = None) -> set[str]:
         """Return the names of runs, of all or of a suite, with a prefix."""
-        table = run_table.c
-        query = select(table.name).where(table.name.startswith(name, autoescape=True))
+        table = sql.runs.c
+        query = sql.select(table.name).where(table.name.startswith(name, autoescape=True))
         if suite_key is not None:
             query = query.where(table.suite_key == suite_key)
         return {row.name for row in self._database.fetch_all(query)}
 
     def sharing(self, run_id: str, setting: str) -> list[Run]:
         """Return the other runs that share attempts or scores with a run and have a setting."""
-        others = select(run_table.c.id).where(
-            run_table.c.id != run_id,
-            run_table.c.imported == 0,
-            run_table.c.settings.contains(encode(setting), autoescape=True),
-        )
-        run_ids = [
-            row.id for row in self._database.fetch_all(others) if self._shares(run_id, row.id)
-        ]
+        text = encode(setting).replace("/", "//").replace("%", "/%").replace("_", "/_")
+        values = {"run_id": run_id, "text": text}
+        others = self._database.fetch_all(others_with, values)
+        run_ids = [row.id for row in others if self._shares(run_id, row.id)]
         runs = [self.find(other) for other in run_ids]
         return [run for run in runs if run is not None and setting in run.settings]
 
@@ -296,14 +146,13 @@ class Runs:
 
     def is_reviewed(self, run_id: str) -> bool:
         """Tell whether people have labelled a run, its judge was audited, or it was scanned."""
-        reviews = [exists().where(table.c.run_id == run_id) for table in (labels, audits, scans)]
-        return bool(self._database.fetch_all(select(or_(*reviews)))[0][0])
+        return bool(self._database.fetch_all(reviewed, {"run_id": run_id})[0][0])
 
     def _shares(self, first: str, second: str) -> bool:
-        for table, key in ((run_scores, "score_key"), (run_attempts, "attempt_key")):
+        for table, key in ((sql.run_scores, "score_key"), (sql.run_attempts, "attempt_key")):
             mine, theirs = table.alias(), table.alias()
             both = mine.join(theirs, mine.c[key] == theirs.c[key])
-            query = select(mine.c[key]).select_from(both)
+            query = sql.select(mine.c[key]).select_from(both)
             query = query.where(mine.c.run_id == first, theirs.c.run_id == second)
             if self._database.fetch_first(query.limit(1)) is not None:
                 return True
@@ -316,43 +165,45 @@ class Runs:
             if row is None:
                 raise self._no_run(run_id)
             self.drop_rows(connection, run_id)
-            for table in (summaries, labels, audits, scans, baselines):
-                connection.execute(delete(table).where(table.c.run_id == run_id))
+            for table in (sql.summaries, sql.labels, sql.audits, sql.scans, sql.baselines):
+                connection.execute(sql.delete(table).where(table.c.run_id == run_id))
             forget_texts(connection, run_id)
-            sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)
-            connection.execute(delete(comparisons).where(sides))
-            connection.execute(delete(run_table).where(run_table.c.id == run_id))
+            pairs = sql.comparisons.c
+            sides = (pairs.first_run == run_id) | (pairs.second_run == run_id)
+            connection.execute(sql.delete(sql.comparisons).where(sides))
+            connection.execute(sql.delete(sql.runs).where(sql.runs.c.id == run_id))
             key, gone = row.suite_key, None
             if (
                 self._database.fetch_first(
-                    select(run_table.c.id).where(run_table.c.suite_key == key)
+                    sql.select(sql.runs.c.id).where(sql.runs.c.suite_key == key)
                 )
                 is None
             ):
-                delete_unshared(connection, cases, suite_cases.c.case_key, key)
-                connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
-                connection.execute(delete(suites).where(suites.c.key == key))
+                delete_unshared(connection, sql.cases, sql.suite_cases.c.case_key, key)
+                placed = sql.suite_cases.c.suite_key == key
+                connection.execute(sql.delete(sql.suite_cases).where(placed))
+                connection.execute(sql.delete(sql.suites).where(sql.suites.c.key == key))
                 gone = key
             places = self._homes.forget(connection, run_id, gone)
         # Files go last: what a transaction undoes must still be there.
         self._homes.delete_files(places)
 
-    def drop_rows(self, connection: Transaction, run_id: str) -> None:
+    def drop_rows(self, connection: "Transaction", run_id: str) -> None:
         """Delete the rows of a run's cases, and all content that no other run uses."""
-        delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
-        delete_unshared(connection, scores, run_scores.c.score_key, run_id)
+        delete_unshared(connection, sql.attempts, sql.run_attempts.c.attempt_key, run_id)
+        delete_unshared(connection, sql.scores, sql.run_scores.c.score_key, run_id)
         _delete_left(connection)
-        for table in (run_attempts, run_scores, run_results, run_tags):
-            connection.execute(delete(table).where(table.c.run_id == run_id))
+        for table in (sql.run_attempts, sql.run_scores, sql.run_results, sql.run_tags):
+            connection.execute(sql.delete(table).where(table.c.run_id == run_id))
 
     def _by_id(self, run_id: str) -> Any:
-        return self._database.fetch_first(_RUN.where(run_table.c.id == run_id))
+        return self._database.fetch_first(run_by_id, {"run_id": run_id})
 
     def _by_prefix(self, ref: str) -> Sequence[Any]:
         if len(ref) < SHORTEST_PREFIX or not ref.isascii():
             return ()
-        query = _RUN.where(run_table.c.id.startswith(ref, autoescape=True))
-        rows = self._database.fetch_all(query.order_by(*_NEWEST))
+        prefix = ref.replace("/", "//").replace("%", "/%").replace("_", "/_")
+        rows = self._database.fetch_all(runs_by_prefix, {"prefix": prefix})
         return [row for row in rows if row.id.startswith(ref)]
 
     def _last(self, ref: str) -> Run:
@@ -362,7 +213,8 @@ class Runs:
                 f"there is no run {ref!r} (use @last, @last~1, @last~2, … or {BASELINE})"
             )
         back = int(matched[1] or 0)
-        row = self._database.fetch_first(_RUN.order_by(*_OWN_FIRST).offset(back).limit(1))
+        query = _run_columns().order_by(*_own_first())
+        row = self._database.fetch_first(query.offset(back).limit(1))
         if row is None:
             raise self._no_run(ref)
         return _run_of(row)
@@ -370,7 +222,8 @@ class Runs:
     def _baseline(self, ref: str) -> Run:
         """Return the run that is pinned for a suite; without a name, for the only one that has."""
         suite = ref.partition(":")[2]
-        query = select(baselines.c.suite, baselines.c.run_id).order_by(baselines.c.suite)
+        table = sql.baselines.c
+        query = sql.select(table.suite, table.run_id).order_by(table.suite)
         rows = self._database.fetch_all(query)
         pinned = [row.run_id for row in rows if suite in ("", row.suite)]
         run = self.find(pinned[0]) if len(pinned) == 1 else None
@@ -383,8 +236,7 @@ class Runs:
         raise StoreError(f"{whose} in {self._database.place} (fix: `proctor baseline RUN`)")
 
     def _no_run(self, ref: str) -> StoreError:
-        query = select(run_table.c.id, run_table.c.name).order_by(*_NEWEST).limit(_REMEMBERED)
-        rows = self._database.fetch_all(query)
+        rows = self._database.fetch_all(names_of_runs)
         if not rows:
             return StoreError(
                 f"the store at {self._database.place} has no runs; run `proctor run` first"
@@ -396,13 +248,101 @@ class Runs:
         return StoreError(f"there is no run {ref!r} in {self._database.place} ({hint})")
 
 
-_STALLED = and_(
-    run_table.c.status == RunStatus.RUNNING.value,
-    func.coalesce(run_table.c.alive_until, 0.0) < DatabaseTime(),
-)
-_RUN = select(run_table, _STALLED.label("stalled"))
-_NEWEST = (run_table.c.started.desc(), run_table.c.id.desc())
-_OWN_FIRST = (run_table.c.imported, *_NEWEST)
+def _run_columns() -> "Select[Any]":
+    silent = sql.func.coalesce(sql.runs.c.alive_until, 0.0) < sql.DatabaseTime()
+    stalled = sql.and_(sql.runs.c.status == RunStatus.RUNNING.value, silent)
+    return sql.select(sql.runs, stalled.label("stalled"))
+
+
+def _newest_first() -> "tuple[ColumnElement[Any], ...]":
+    return (sql.runs.c.started.desc(), sql.runs.c.id.desc())
+
+
+def _own_first() -> "tuple[ColumnElement[Any], ...]":
+    return (sql.runs.c.imported, *_newest_first())
+
+
+@statement
+def run_by_id(_database: Database) -> "Executable":
+    """Select the run with an id."""
+    return _run_columns().where(sql.runs.c.id == sql.bindparam("run_id"))
+
+
+@statement
+def runs_named(_database: Database) -> "Executable":
+    """Select the runs with a name, in the order of precedence."""
+    named = _run_columns().where(sql.runs.c.name == sql.bindparam("name"))
+    return named.order_by(*_own_first()).limit(sql.bindparam("most"))
+
+
+def _named(name: str, most: int) -> dict[str, Any]:
+    return {"name": name, "most": most}
+
+
+@statement
+def runs_by_prefix(_database: Database) -> "Executable":
+    """Select the runs whose id begins with an escaped prefix."""
+    like = sql.runs.c.id.startswith(sql.bindparam("prefix"), escape="/")
+    return _run_columns().where(like).order_by(*_newest_first())
+
+
+@statement
+def others_with(_database: Database) -> "Executable":
+    """Select the ids of other runs with an escaped text in their settings."""
+    table = sql.runs.c
+    holds = table.settings.contains(sql.bindparam("text"), escape="/")
+    others = sql.select(table.id).where(table.id != sql.bindparam("run_id"))
+    return others.where(table.imported == 0, holds)
+
+
+@statement
+def names_of_runs(_database: Database) -> "Executable":
+    """Select the ids and names of the newest runs."""
+    names = sql.select(sql.runs.c.id, sql.runs.c.name)
+    return names.order_by(*_newest_first()).limit(_REMEMBERED)
+
+
+@statement
+def put_run(database: Database) -> "Executable":
+    """Insert a run, or replace it; its heartbeat stays."""
+    kept = ("id", "alive_until")
+    columns = [column.name for column in sql.runs.c if column.name not in kept]
+    return database.upsert(sql.runs, replace=columns)
+
+
+@statement
+def sign_of_life(_database: Database) -> "Executable":
+    """Set the deadline of a run's next heartbeat."""
+    until = sql.DatabaseTime() + sql.bindparam("silence")
+    mine = sql.runs.c.id == sql.bindparam("run")
+    return sql.update(sql.runs).where(mine).values(alive_until=until)
+
+
+def _sign(run_id: str, silence: float) -> dict[str, Any]:
+    return {"run": run_id, "silence": silence}
+
+
+@statement
+def end_work(_database: Database) -> "Executable":
+    """Give a status to a run that is running."""
+    table = sql.runs.c
+    running = (table.id == sql.bindparam("run"), table.status == RunStatus.RUNNING.value)
+    return sql.update(sql.runs).where(*running).values(status=sql.bindparam("new"))
+
+
+@statement
+def reviewed(_database: Database) -> "Executable":
+    """Select whether people have labelled a run, its judge was audited, or it was scanned."""
+    tables = (sql.labels, sql.audits, sql.scans)
+    run_id: Any = sql.bindparam("run_id")
+    return sql.select(sql.or_(*(sql.exists().where(one.c.run_id == run_id) for one in tables)))
+
+
+@statement
+def forget_run_texts(_database: Database) -> "Executable":
+    """Take the index of texts away from a run."""
+    mine = sql.searched.c.run_id == sql.bindparam("run")
+    return sql.update(sql.searched).where(mine).values(run_id="", whole=0)
 
 
 def _newest(names: Sequence[str]) -> str:
@@ -468,18 +408,20 @@ def _moment(seconds: float) -> float:
     return seconds
 
 
-def _delete_left(connection: Transaction) -> None:
+def _delete_left(connection: "Transaction") -> None:
     """Delete the files of deleted attempts that no other attempt left."""
-    links = attempt_files.c
-    gone = ~exists().where(attempts.c.key == links.attempt_key)
-    left = list(connection.execute(select(links.file_key).where(gone).distinct()).scalars())
-    connection.execute(delete(attempt_files).where(gone))
-    unused = ~exists().where(links.file_key == files.c.key)
+    links = sql.attempt_files.c
+    gone = ~sql.exists().where(sql.attempts.c.key == links.attempt_key)
+    left = list(connection.execute(sql.select(links.file_key).where(gone).distinct()).scalars())
+    connection.execute(sql.delete(sql.attempt_files).where(gone))
+    unused = ~sql.exists().where(links.file_key == sql.files.c.key)
     for chunk in chunks(left):
-        connection.execute(delete(files).where(files.c.key.in_(chunk), unused))
+        connection.execute(sql.delete(sql.files).where(sql.files.c.key.in_(chunk), unused))
 
 
-def delete_unshared(connection: Transaction, content: Table, link: Column[Any], owner: str) -> None:
+def delete_unshared(
+    connection: "Transaction", content: "Table", link: "Column[Any]", owner: str
+) -> None:
     """Delete the content that only one owner links to.
 
     The owner is the first column of the link table.
@@ -487,9 +429,9 @@ def delete_unshared(connection: Transaction, content: Table, link: Column[Any], 
     table = link.table
     owned = next(iter(table.primary_key)).name
     other = table.alias()
-    mine = select(link).where(table.c[owned] == owner)
-    shared = exists().where(other.c[link.name] == content.c.key, other.c[owned] != owner)
-    connection.execute(delete(content).where(content.c.key.in_(mine), ~shared))
+    mine = sql.select(link).where(table.c[owned] == owner)
+    shared = sql.exists().where(other.c[link.name] == content.c.key, other.c[owned] != owner)
+    connection.execute(sql.delete(content).where(content.c.key.in_(mine), ~shared))
 
 
 class Liveness:
@@ -551,10 +493,8 @@ class Liveness:
             self._ended.set()
             self._pulse.join()
             self._pulse = None
-        table = run_table.c
-        running = (table.id == run_id, table.status == RunStatus.RUNNING.value)
         with self._database.write() as connection:
-            connection.execute(update(run_table).where(*running).values(status=status.value))
+            connection.execute(end_work, [{"run": run_id, "new": status.value}])
         return True
 
     def close(self) -> None:
@@ -571,12 +511,11 @@ class Liveness:
 
     def _put_signs_of_life(self) -> None:
         """Send heartbeats on a separate connection; a failure is left to the next one."""
-        with suppress(SQLAlchemyError, StoreError), self._database.writer.begin() as connection:
-            for run_id, silence in list(self._alive.items()):
-                connection.execute(sign_of_life(run_id, silence))
+        with suppress(StoreError):
+            signs = [_sign(run_id, silence) for run_id, silence in list(self._alive.items())]
+            self._database.write_aside(sign_of_life, signs)
 
 
-def forget_texts(connection: Transaction, run_id: str) -> None:
+def forget_texts(connection: "Transaction", run_id: str) -> None:
     """Invalidate the index entry of a run whose texts changed."""
-    mine = searched.c.run_id == run_id
-    connection.execute(update(searched).where(mine).values(run_id="", whole=0))
+    connection.execute(forget_run_texts, [{"run": run_id}])

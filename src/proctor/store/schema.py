@@ -1,6 +1,5 @@
 """The tables of the current schema; migrations bring older databases to it."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from proctor.store.rows import escape, unescape
+from proctor.store.cells import escape, read_number, read_text, read_whole
 
 VERSIONS = tuple(f"{number:04}" for number in range(1, 16))
 """The migrations in order; a store at the last one is current."""
@@ -38,10 +37,7 @@ class AnyText(TypeDecorator[str]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Restore on the way out."""
-        if value is not None and not isinstance(value, str):
-            # SQLite stores any type in any column.
-            value = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        return unescape(value) if value is not None and "\x10" in value else value
+        return read_text(value)
 
 
 class AnyNumber(TypeDecorator[float]):
@@ -52,10 +48,7 @@ class AnyNumber(TypeDecorator[float]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> float | None:
         """Let finite numbers through."""
-        if value is None:
-            return None
-        finite = type(value) in (int, float) and math.isfinite(value)
-        return float(value) if finite else math.nan
+        return read_number(value)
 
 
 class AnyWhole(TypeDecorator[int]):
@@ -66,7 +59,7 @@ class AnyWhole(TypeDecorator[int]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> int | None:
         """Let whole numbers through."""
-        return value if value is None or type(value) is int else -1
+        return read_whole(value)
 
 
 class LargeWhole(AnyWhole):

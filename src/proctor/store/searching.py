@@ -31,9 +31,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from proctor.errors import StoreError
-from proctor.store.database import Database, Transaction
-from proctor.store.rows import BROKEN, Positions, decode, escape, tags_of
-from proctor.store.runs import Homes
+from proctor.store.cells import escape
+from proctor.store.database import Database
+from proctor.store.homes import Homes
+from proctor.store.rows import BROKEN, Positions, decode, tags_of
 from proctor.store.schema import (
     attempts,
     cases,
@@ -44,6 +45,7 @@ from proctor.store.schema import (
     searched,
     suite_cases,
 )
+from proctor.store.transactions import Transaction
 
 if TYPE_CHECKING:
     from proctor.store.parts.searching import Texts, TextSearch

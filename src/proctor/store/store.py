@@ -6,11 +6,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from proctor.store.attempts import Attempts, Files
-from proctor.store.connect import Secret, open_engine
 from proctor.store.database import Database
+from proctor.store.homes import Homes
 from proctor.store.locks import RunLocks
+from proctor.store.opening import Secret, open_database
 from proctor.store.results import Results, Summaries
-from proctor.store.runs import Homes, Liveness, Runs
+from proctor.store.runs import Liveness, Runs
 from proctor.store.scores import Scores
 from proctor.store.suites import Suites
 
@@ -167,7 +168,7 @@ class Store:
         With ``create``, a missing store is created. ``parts`` is the address of the files of large
         runs, by default ``PROCTOR_PARTS`` or a folder beside the store.
         """
-        return cls(Database(*open_engine(url, create=create), parts=parts))
+        return cls(open_database(url, create=create, parts=parts))
 
     @property
     def place(self) -> str:

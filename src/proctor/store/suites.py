@@ -6,27 +6,73 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
-
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import case_from, suite_from
 from proctor.core.suite import Case, Message, Suite
 from proctor.errors import StoreError
 from proctor.io.concurrency import tallied
+from proctor.store import sql
 from proctor.store.database import Database, chunks
+from proctor.store.homes import Homes
 from proctor.store.rows import BROKEN, Positions, SuiteRow, decode_object, encode
-from proctor.store.runs import LATEST, Homes, delete_unshared
-from proctor.store.schema import cases as case_table
-from proctor.store.schema import suite_cases
-from proctor.store.schema import suites as suite_table
+from proctor.store.runs import LATEST, delete_unshared
 from proctor.store.scores import DAMAGED
+from proctor.store.statements import statement
 
 if TYPE_CHECKING:
+    from sqlalchemy import Column, Executable
+
     from proctor.store.parts.reader import SuiteInParts
 
 SHORTEST_KEY = 8
 BLOCK = 1000
 """Cases that are read at once from parts."""
+
+
+@statement
+def described(_database: Database) -> "Executable":
+    """Select the description of a suite."""
+    table = sql.suites.c
+    mine = table.key == sql.bindparam("suite_key")
+    return sql.select(table.document, table.imported).where(mine)
+
+
+@statement
+def put_suite(database: Database) -> "Executable":
+    """Insert a suite without its cases."""
+    return database.upsert(sql.suites)
+
+
+@statement
+def describe(_database: Database) -> "Executable":
+    """Give a suite its current description."""
+    new: Any = {name: sql.bindparam(f"new_{name}") for name in ("dialect", "document", "imported")}
+    mine = sql.suites.c.key == sql.bindparam("suite")
+    return sql.update(sql.suites).where(mine).values(new)
+
+
+@statement
+def put_cases(database: Database) -> "Executable":
+    """Insert the contents of cases; existing ones are kept."""
+    return database.upsert(sql.cases)
+
+
+@statement
+def renew_cases(database: Database) -> "Executable":
+    """Insert or replace the contents of cases."""
+    return database.upsert(sql.cases, replace=("document",))
+
+
+@statement
+def place_cases(database: Database) -> "Executable":
+    """Insert the positions of cases in a suite; existing ones are kept."""
+    return database.upsert(sql.suite_cases)
+
+
+@statement
+def renew_places(database: Database) -> "Executable":
+    """Insert the positions of cases in a suite, or replace their sources."""
+    return database.upsert(sql.suite_cases, replace=("source",))
 
 
 class Suites:
@@ -58,13 +104,11 @@ class Suites:
             "created": created or time.time(),
             "imported": int(imported),
         }
-        table = suite_table.c
         with self._database.write() as connection:
-            query = select(table.document, table.imported).where(table.key == key)
-            stored = connection.execute(query).first()
+            stored = connection.execute(described, {"suite_key": key}).first()
             if stored is None:
                 self._put_cases(key, cases, imported=imported)
-                connection.execute(self._database.upsert(suite_table), [row])
+                connection.execute(put_suite, [row])
             elif imported:
                 return
             elif self._is_cut_short(key, len(cases)):
@@ -72,8 +116,8 @@ class Suites:
             elif stored.imported or stored.document != row["document"]:
                 if stored.imported:
                     self._put_cases(key, cases)
-                new = {name: row[name] for name in ("dialect", "document", "imported")}
-                connection.execute(update(suite_table).where(table.key == key).values(new))
+                new = {f"new_{name}": row[name] for name in ("dialect", "document", "imported")}
+                connection.execute(describe, [{"suite": key, **new}])
 
     def get(self, key: str) -> Suite:
         """Return a suite with all its cases."""
@@ -82,7 +126,7 @@ class Suites:
     def header(self, key: str) -> Suite:
         """Return a suite without its cases."""
         row = self._database.fetch_first(
-            select(suite_table.c.document).where(suite_table.c.key == key)
+            sql.select(sql.suites.c.document).where(sql.suites.c.key == key)
         )
         if row is None:
             raise StoreError(f"the store at {self._database.place} has no suite {key!r}")
@@ -96,15 +140,17 @@ class Suites:
 
     def newest(self) -> list[SuiteRow]:
         """List all suites, the newest first."""
-        query = select(*COLUMNS).order_by(suite_table.c.created.desc(), suite_table.c.key)
+        query = sql.select(*description_columns()).order_by(
+            sql.suites.c.created.desc(), sql.suites.c.key
+        )
         return [suite_row(row) for row in self._database.fetch_all(query)]
 
     def matching(self, key: str) -> list[SuiteRow]:
         """List the suites with a key or key prefix."""
         if len(key) < SHORTEST_KEY:
             return []
-        table = suite_table.c
-        query = select(*COLUMNS).where(table.key.startswith(key, autoescape=True))
+        table = sql.suites.c
+        query = sql.select(*description_columns()).where(table.key.startswith(key, autoescape=True))
         rows = [
             suite_row(row) for row in self._database.fetch_all(query.order_by(table.key).limit(5))
         ]
@@ -118,17 +164,17 @@ class Suites:
             yield from self._iter_parts(home, after, limit)
             return
         query = (
-            select(
-                suite_cases.c.position,
-                suite_cases.c.case_key,
-                suite_cases.c.case_id,
-                suite_cases.c.source,
-                case_table.c.document,
+            sql.select(
+                sql.suite_cases.c.position,
+                sql.suite_cases.c.case_key,
+                sql.suite_cases.c.case_id,
+                sql.suite_cases.c.source,
+                sql.cases.c.document,
             )
-            .join(case_table, case_table.c.key == suite_cases.c.case_key)
-            .where(suite_cases.c.suite_key == suite_key)
+            .join(sql.cases, sql.cases.c.key == sql.suite_cases.c.case_key)
+            .where(sql.suite_cases.c.suite_key == suite_key)
         )
-        for row in self._database.fetch_pages(query, suite_cases.c.position, after, limit):
+        for row in self._database.fetch_pages(query, sql.suite_cases.c.position, after, limit):
             yield row.position, row.case_key, case_or_broken(row)
 
     def _iter_parts(
@@ -144,10 +190,10 @@ class Suites:
         """Return the cases at some positions."""
         if (home := self.homes.suite(suite_key)) is not None:
             return {row.position: case_or_broken(row) for row in home.cases(within)}
-        table = suite_cases.c
+        table = sql.suite_cases.c
         query = (
-            select(table.position, table.case_id, table.source, case_table.c.document)
-            .outerjoin(case_table, case_table.c.key == table.case_key)
+            sql.select(table.position, table.case_id, table.source, sql.cases.c.document)
+            .outerjoin(sql.cases, sql.cases.c.key == table.case_key)
             .where(table.suite_key == suite_key, within.sql(table.position))
         )
         return {row.position: case_or_broken(row) for row in self._database.fetch_all(query)}
@@ -156,9 +202,9 @@ class Suites:
         """Return the positions of the cases with an id."""
         if (home := self.homes.suite(suite_key)) is not None:
             return list(home.ids.find([case_id]).values())
-        table = suite_cases.c
+        table = sql.suite_cases.c
         where = (table.suite_key == suite_key, table.case_id == case_id)
-        query = select(table.position).where(*where).order_by(table.position)
+        query = sql.select(table.position).where(*where).order_by(table.position)
         return [row.position for row in self._database.fetch_all(query)]
 
     def case_keys(self, suite_key: str, case_ids: Iterable[str]) -> dict[str, str]:
@@ -166,8 +212,8 @@ class Suites:
         if (home := self.homes.suite(suite_key)) is not None:
             places = home.ids.find(case_ids).values()
             return {row.case_id: home.key_of(row) for row in home.cases(Positions.of(places))}
-        table = suite_cases.c
-        query = select(table.case_id, table.case_key)
+        table = sql.suite_cases.c
+        query = sql.select(table.case_id, table.case_key)
         rows = self._database.fetch_cases(query, table.suite_key, suite_key, case_ids)
         return {row.case_id: row.case_key for row in rows}
 
@@ -177,9 +223,9 @@ class Suites:
             places = home.ids.find(case_ids).values()
             rows = [(row.case_id, row.document) for row in home.cases(Positions.of(places))]
         else:
-            table = suite_cases.c
-            query = select(table.case_id, case_table.c.document)
-            query = query.join(case_table, case_table.c.key == table.case_key)
+            table = sql.suite_cases.c
+            query = sql.select(table.case_id, sql.cases.c.document)
+            query = query.join(sql.cases, sql.cases.c.key == table.case_key)
             fetched = self._database.fetch_cases(query, table.suite_key, suite_key, case_ids)
             rows = [tuple(row) for row in fetched]
         cases: dict[str, Case] = {}
@@ -199,14 +245,14 @@ class Suites:
         }
         replaced = ("dialect", "document", "imported")
         with self._database.write() as connection:
-            connection.execute(self._database.upsert(suite_table, replace=replaced), [row])
+            connection.execute(self._database.upsert(sql.suites, replace=replaced), [row])
 
     def has_cases(self, key: str, cases: int) -> bool:
         """Tell whether all cases of a suite are stored, in rows or in parts."""
         if (home := self.homes.suite(key)) is not None:
             return home.end >= cases
-        table = suite_cases.c
-        stored = select(func.count()).where(table.suite_key == key)
+        table = sql.suite_cases.c
+        stored = sql.select(sql.func.count()).where(table.suite_key == key)
         return self._database.count(stored) >= cases
 
     def _is_cut_short(self, key: str, cases: int) -> bool:
@@ -218,10 +264,7 @@ class Suites:
         self, suite_key: str, cases: Iterable[tuple[str, Case]], *, imported: bool = False
     ) -> None:
         self.homes.leave_suite_parts(suite_key)
-        content, places = self._database.upsert(case_table), self._database.upsert(suite_cases)
-        if not imported:
-            content = self._database.upsert(case_table, replace=("document",))
-            places = self._database.upsert(suite_cases, replace=("source",))
+        content, places = (put_cases, place_cases) if imported else (renew_cases, renew_places)
         with self._database.write() as connection:
             for chunk in chunks(enumerate(tallied("store", cases))):
                 documents = [
@@ -242,16 +285,18 @@ class Suites:
                 connection.execute(places, links)
 
 
-_TABLE = suite_table.c
-COLUMNS = (
-    *(_TABLE.key, _TABLE.name, _TABLE.version, _TABLE.dialect, _TABLE.cases, _TABLE.created),
-    _TABLE.imported,
-)
+COLUMNS = ("key", "name", "version", "dialect", "cases", "created", "imported")
+"""What describes a suite in a list."""
+
+
+def description_columns() -> "list[Column[Any]]":
+    """Return the columns that describe suites."""
+    return [sql.suites.c[name] for name in COLUMNS]
 
 
 def suite_row(row: Any) -> SuiteRow:
     """Build the description of a suite from its row; other columns are ignored."""
-    values = {column.name: getattr(row, column.name) for column in COLUMNS}
+    values = {name: getattr(row, name) for name in COLUMNS}
     created = row.created if 0 <= row.created <= LATEST else 0.0
     described = {"key": str(row.key), "imported": row.imported != 0, "created": created}
     return SuiteRow(**values | described)
@@ -274,8 +319,9 @@ def read_case(document: str, source: str) -> Case:
 def drop_case_rows(database: Database, suite_key: str) -> None:
     """Delete the rows of a suite's cases, which are parts now."""
     with database.write() as connection:
-        delete_unshared(connection, case_table, suite_cases.c.case_key, suite_key)
-        connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == suite_key))
+        delete_unshared(connection, sql.cases, sql.suite_cases.c.case_key, suite_key)
+        placed = sql.suite_cases.c.suite_key == suite_key
+        connection.execute(sql.delete(sql.suite_cases).where(placed))
 
 
 def lost_case(position: int) -> Case:

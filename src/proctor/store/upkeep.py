@@ -28,7 +28,8 @@ from sqlalchemy.exc import DBAPIError
 from proctor.core.run import Run, RunStatus
 from proctor.errors import StoreError
 from proctor.store import searching
-from proctor.store.database import Database, file_of, translated
+from proctor.store.database import Database
+from proctor.store.failure_messages import translated
 from proctor.store.parts.claims import size_of
 from proctor.store.schema import (
     attempt_files,
@@ -181,7 +182,7 @@ def store_size(store: Store) -> StoreSize:
             rows = database.count(select(func.coalesce(func.sum(searched.c.cases), 0)))
         kinds.append(KindSize(kind, rows, size))
     whole, free = _database_bytes(database, sizes)
-    file = file_of(database.engine)
+    file = database.file
     return StoreSize(
         kinds=kinds,
         runs=list(_run_sizes(store)),
@@ -390,7 +391,7 @@ def _database_bytes(database: Database, sizes: Mapping[str, int]) -> tuple[int, 
 
 
 def _journal_bytes(database: Database) -> int:
-    file = file_of(database.engine)
+    file = database.file
     try:
         return os.path.getsize(f"{file.path}-wal") if file is not None else 0
     except OSError:
@@ -399,7 +400,7 @@ def _journal_bytes(database: Database) -> int:
 
 def _bytes_of(store: Store) -> int | None:
     """Return the bytes of a store that is a file, as its folder shows them."""
-    file = file_of(store.database.engine)
+    file = store.database.file
     if file is None:
         return None
     parts = 0

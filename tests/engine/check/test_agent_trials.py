@@ -12,7 +12,7 @@ from proctor.core.suite import Suite
 from proctor.engine.check.task_trials import examined, to_try
 from proctor.engine.check.trial_outcome import ExaminedTask
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.sandboxes.own_root import TaskBubblewrap
 
 pytestmark = pytest.mark.sandbox

@@ -14,6 +14,7 @@ from proctor.contracts.judge import Talk, Voice
 from proctor.contracts.model import ModelChoice
 from proctor.core.exchange import Reply, Request, Usage
 from proctor.core.suite import Message
+from proctor.engine.models import call_cache
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.call_cache import CallLog, StoredModel
 from proctor.engine.models.call_scope import CallScope
@@ -122,6 +123,31 @@ async def until(condition: Callable[[], Any]) -> None:
             return
         await asyncio.sleep(0)
     raise AssertionError("it never came")
+
+
+def test_under_load_replies_wait_for_each_other_and_look_ups_for_nobody(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        log = CallLog(counting)
+        await each(log.keep(row(f"k{n}")) for n in range(20))
+        monkeypatch.setattr(call_cache, "MOMENT", 3600.0)
+        kept = [asyncio.ensure_future(log.keep(row(key))) for key in ("a", "b")]
+        assert (await log.find("k1")).key == "k1"  # type: ignore[union-attr]
+        assert await log.find("never") is None
+        assert not any(future.done() for future in kept)
+        assert counting.calls.puts == [20]
+        # Who wants one of them need not wait: all are written at once.
+        assert (await log.find("a")).key == "a"  # type: ignore[union-attr]
+        await until(lambda: all(future.done() for future in kept))
+        assert counting.calls.puts == [20, 2]
+        await each(log.keep(row(f"l{n}")) for n in range(20))
+        discarded = asyncio.ensure_future(log.discard("k1", 0.0))
+        await asyncio.sleep(0)
+        assert await log.find("k1") is None
+        await until(discarded.done)
+
+    asyncio.run(work())
 
 
 def test_calls_that_come_together_share_a_transaction(counting: Counting) -> None:

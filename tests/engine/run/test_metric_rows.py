@@ -1,6 +1,7 @@
 """Totals and groups: their intervals stay on the scale that the cases have, and are never empty."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from proctor.core.run import Group
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.totals import METRIC, RunTotals, metric_rows
+from proctor.engine.run.metric_rows import metric_rows
+from proctor.engine.run.totals import METRIC, RunTotals
 from proctor.stats.intervals import Scale, bounded_interval
 
 GOOD = Criterion(id="good", scorer=Spec(name="contains"), metric="good")
@@ -96,3 +98,24 @@ def test_rows_of_one_case() -> None:
     rows = {row.label: row for row in metric_rows(case_result(how, case, [(ANSWER, scores)]))}
     assert (rows["good"].points, rows["good"].full, rows["good"].scale) == (1.5, 3.0, (0, 1))
     assert (rows["bad"].points, rows["bad"].full, rows["bad"].buckets) == (-6.0, 0.0, [-6.0])
+
+
+@pytest.mark.parametrize("shares_of_value", [False, True])
+@pytest.mark.parametrize("output", ["x", None])
+@pytest.mark.parametrize("given", [(1.0, 0.0, 0.5), (0.0, 1.0, 0.0), (0.25, None, 0.1)])
+def test_one_attempt_has_the_rows_of_the_one_that_counts_of_two(
+    given: Sequence[float | None], output: str | None, shares_of_value: bool
+) -> None:
+    criteria = (GOOD, BAD, replace(GOOD, id="again", weight=0.3))
+    case = Case(id="c", messages=(), criteria=criteria, weight=1.5, full_score=3.0, null_score=-0.5)
+    attempt = Attempt.of("c", output)
+    scores = {
+        criterion.id: Score(points=points, out_of=1.0)
+        for criterion, points in zip(criteria, given, strict=True)
+        if points is not None and output is not None
+    }
+    how = fold_of(Suite(name="s", cases=(), reduce="max"))
+    one, two = (case_result(how, case, [(attempt, scores)] * times) for times in (1, 2))
+    rows = [list(metric_rows(r, shares_of_value=shares_of_value)) for r in (one, two)]
+    assert rows[0] == rows[1]
+    assert bool(rows[0]) == (one.folded.value is not None)

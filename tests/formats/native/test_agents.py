@@ -9,7 +9,7 @@ import pytest
 from proctor.core.fingerprint import case_key, digest_bytes
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec, Suite
 from proctor.errors import SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.writer import write_native
 
 POINT = {"scoring_point": "It greets."}

@@ -16,7 +16,7 @@ from proctor.core.fingerprint import digest
 from proctor.core.suite import Case, Message, Suite, ToolCall
 from proctor.errors import DialectError, SuiteError
 from proctor.formats.native import answers
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 
 ASKED = (Message(role="user", content="q"),)
 SUITE = Suite(

@@ -9,7 +9,8 @@ import pytest
 
 from json_schema import fits
 from proctor.formats.native.case import CaseKeys
-from proctor.formats.native.reader import HeaderKeys, Native
+from proctor.formats.native.dialect import Native
+from proctor.formats.native.reader import HeaderKeys
 from proctor.formats.native.schema import schema_text, suite_schema
 from proctor.io.yaml_files import read_yaml
 

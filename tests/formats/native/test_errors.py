@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import Problem, SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 
 Files = dict[str, str | bytes]
 

@@ -13,7 +13,7 @@ from proctor.contracts.dialect import Reading
 from proctor.core.fingerprint import case_key
 from proctor.errors import Problem, SuiteError
 from proctor.formats.carried_modules import MOST
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.writer import write_native
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

@@ -8,7 +8,7 @@ from proctor.core.fingerprint import attempt_key, case_key, scoring_key
 from proctor.core.suite import Case, Suite
 from proctor.errors import SuiteError
 from proctor.formats.native.case import cluster_of
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.writer import write_native
 
 CASES = """

@@ -8,8 +8,8 @@ import pytest
 from proctor.core.prompt import put
 from proctor.core.suite import CandidatePrompt, Message, Suite
 from proctor.errors import SuiteError
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.prompts import literal, prompts_in
-from proctor.formats.native.reader import Native
 from proctor.formats.native.writer import write_native
 
 CASES = """\

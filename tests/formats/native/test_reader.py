@@ -10,7 +10,7 @@ import pytest
 
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.errors import Problem, SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 
 SHARED = Path(__file__).resolve().parents[3] / ".." / "shared"
 

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.core.suite import Spec
 from proctor.errors import SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 
 
 def measures(tmp_path: Path, written: str) -> tuple[Spec, ...]:

@@ -10,7 +10,7 @@ from proctor.contracts.shares import AnswerRow, FileRow, RowProblem, ShareReader
 from proctor.core.encoding import case_from
 from proctor.core.fingerprint import case_key, plain
 from proctor.core.suite import Json
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.shares import NativeShares
 
 CRITERIA: list[Json] = [

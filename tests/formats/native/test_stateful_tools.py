@@ -9,7 +9,7 @@ import pytest
 from proctor.core.fingerprint import case_key
 from proctor.core.suite import Case
 from proctor.errors import SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.stateful_tools import ModuleKeys
 from proctor.formats.native.tools import names_module
 from proctor.formats.native.writer import write_native

@@ -10,7 +10,7 @@ from proctor.core.suite import Suite
 from proctor.engine.run.read_suite import find_dialect
 from proctor.errors import SuiteError
 from proctor.formats.native.case import CaseKeys
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.io.text_files import csv_delimiter, read_csv
 from proctor.origins.arthur.dialect import Bench
 

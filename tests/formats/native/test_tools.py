@@ -9,7 +9,7 @@ import pytest
 from proctor.core.fingerprint import case_key
 from proctor.core.suite import Case, Message, Spec, Suite, Tool, ToolCall
 from proctor.errors import SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.writer import write_native
 from proctor.io.yaml_files import yaml_text
 

@@ -12,7 +12,7 @@ from level import LEVEL
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.schema import suite_schema
 from proctor.formats.native.writer import MAX_INLINE, write_native
 from proctor.io.yaml_files import read_yaml

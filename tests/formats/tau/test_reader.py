@@ -10,7 +10,7 @@ from proctor.core.fingerprint import case_key
 from proctor.core.suite import Suite
 from proctor.engine.run.read_suite import find_dialect
 from proctor.errors import DialectError, SuiteError
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.formats.native.writer import write_native
 from proctor.formats.tau.reader import Tau
 from proctor.formats.tau.task import TauTask, unsupported

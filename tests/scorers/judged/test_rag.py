@@ -13,7 +13,7 @@ from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Spec
 from proctor.errors import JudgeError
 from proctor.formats.native.answers import read_answers
-from proctor.formats.native.reader import Native
+from proctor.formats.native.dialect import Native
 from proctor.registry import build
 from proctor.scorers.judged.rag import (
     AnswerRelevance,

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 
 from proctor.core.exchange import Reply, Request, Usage
 from proctor.errors import BudgetError
@@ -27,12 +28,17 @@ PER_MESSAGE = 4
 _PROMPT_RANGE = (0.5, 1.5)
 """Assumed range of the server's token count relative to ours, before any reply."""
 _DUST = 1e-12
-_WIDE = re.compile(r"[\u2e80-\U0010ffff]")
+
+
+@cache
+def _wide() -> re.Pattern[str]:
+    """Return the pattern of a wide character; to compile it takes as long as a small run's work."""
+    return re.compile(r"[\u2e80-\U0010ffff]")
 
 
 def tokens(text: str) -> int:
     """Estimate the tokens of a text: four Latin letters, or one Chinese character, per token."""
-    wide = len(_WIDE.findall(text))
+    wide = len(_wide().findall(text))
     return wide + (len(text) - wide) // 4 + 1
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -22,8 +22,8 @@ from proctor.store.store import Store
 
 BUSY = 4
 """The number of calls at once from which on others are likely to follow within a moment."""
-MOMENT = 0.004
-"""Seconds that calls wait for others to share their transaction, where many are under way."""
+MOMENT = 0.008
+"""Seconds that replies wait for others to share their transaction, where many are under way."""
 
 
 @dataclass
@@ -31,7 +31,8 @@ class CallLog:
     """Lookup and storage of calls, with those that come together in one transaction.
 
     A call is in the database before ``keep`` returns. Under load, what comes within a few
-    milliseconds shares a transaction; a single reply is written at once. An unusable reply is
+    milliseconds shares a transaction; a single reply is written at once. What is looked up waits
+    for nothing but what is looked up in the same iteration of the loop. An unusable reply is
     discarded: it stays in the database, marked as such, and is not found any more.
     """
 
@@ -45,13 +46,16 @@ class CallLog:
     _discards: list[tuple[str, float, asyncio.Future[None]]] = field(default_factory=list)
     _discarded: set[tuple[str, float]] = field(default_factory=set)
     """Calls discarded while traffic is recorded."""
-    _scheduled: bool = False
+    _writing_soon: bool = False
     _busy: bool = False
-    """Whether many came together the last time."""
+    """Whether many were written together the last time."""
 
     async def find(self, key: str) -> CallRow | None:
         """Return a call with a usable reply, or None."""
-        future: asyncio.Future[CallRow | None] = self._loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[CallRow | None] = loop.create_future()
+        if not self._finds:
+            loop.call_soon(self._find)
         self._finds.append((key, future))
         return await future
 
@@ -89,19 +93,19 @@ class CallLog:
 
     def _loop(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.get_running_loop()
-        if not self._scheduled:
-            self._scheduled = True
-            loop.call_later(MOMENT, self._work) if self._busy else loop.call_soon(self._work)
+        if not self._writing_soon:
+            self._writing_soon = True
+            loop.call_later(MOMENT, self._write) if self._busy else loop.call_soon(self._write)
         return loop
 
-    def _work(self) -> None:
-        self._scheduled = False
+    def _write(self) -> None:
+        self._writing_soon = False
         keeps, self._keeps = self._keeps, []
-        finds, self._finds = self._finds, []
         discards, self._discards = self._discards, []
         written = [future for *_, future in keeps] + [future for *_, future in discards]
-        waiting: list[asyncio.Future[Any]] = [*written, *(future for _, future in finds)]
-        self._busy = len(waiting) >= BUSY
+        if not written:
+            return
+        self._busy = len(written) >= BUSY
         assert self.store is not None
         calls = self.store.calls
         try:
@@ -109,15 +113,26 @@ class CallLog:
                 calls.put(row for row, _ in keeps)
             if discards:
                 calls.discard((key, created) for key, created, _ in discards)
-            rows_by_key = calls.get_many(key for key, _ in finds) if finds else {}
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
-            for future in waiting:
-                if not future.done():
-                    future.set_exception(error)
+            _fail(written, error)
             return
         for future in written:
             if not future.done():
                 future.set_result(None)
+
+    def _find(self) -> None:
+        finds, self._finds = self._finds, []
+        wanted = {key for key, _ in finds}
+        if any(row.key in wanted for row, _ in self._keeps) or any(
+            key in wanted for key, *_ in self._discards
+        ):
+            self._write()
+        assert self.store is not None
+        try:
+            rows_by_key = self.store.calls.get_many(key for key, _ in finds)
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+            _fail([future for _, future in finds], error)
+            return
         for key, future in finds:
             if not future.done():
                 row = rows_by_key.get(key)
@@ -127,6 +142,12 @@ class CallLog:
         if self.recording and row.status == "unusable":
             return (row.key, row.created) not in self._discarded
         return row.status == "ok"
+
+
+def _fail(waiting: "Iterable[asyncio.Future[Any]]", error: Exception) -> None:
+    for future in waiting:
+        if not future.done():
+            future.set_exception(error)
 
 
 class Wrapped(Model):
@@ -271,7 +292,7 @@ class StoredModel(Wrapped):
     async def _buy(
         self, key: str, request: Request, request_json: Json, priced: PricedRequest
     ) -> CachedCall:
-        reserved = await self.budget.reserve(priced)
+        reserved = 0.0 if priced is UNCOUNTED else await self.budget.reserve(priced)
         reply = None
         try:
             self.bought += 1

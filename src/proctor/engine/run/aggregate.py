@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _NEAR = 1e-9
+NO_SORT_KEYS = SortKeys()
 
 
 def stored_score(score: Score) -> Score:
@@ -143,8 +144,7 @@ class RunSums:
             result = case_result(how, linked.case, linked.attempts)
             ragged = is_ragged(how, [attempt.value for attempt in result.attempts])
             self._totals.add(linked.position, result, ragged=ragged)
-            row = result_row(linked.position, result)
-            self._rows.append(replace(row, sort_keys=sort_keys(result)))
+            self._rows.append(result_row(linked.position, result, sort_keys(result)))
             placed.append((linked.position, result))
         if self._measures is not None:
             self._measures.add(placed)
@@ -167,7 +167,7 @@ class RunSums:
         return self.results if self.hold or self.stored_results is None else self.stored_results()
 
 
-def result_row(position: int, result: CaseResult) -> ResultRow:
+def result_row(position: int, result: CaseResult, keys: SortKeys = NO_SORT_KEYS) -> ResultRow:
     """Return what a case came to, without details."""
     case, folded = result.case, result.folded
     return ResultRow(
@@ -182,6 +182,7 @@ def result_row(position: int, result: CaseResult) -> ResultRow:
         spread=folded.spread,
         tags=case.tags,
         cluster=case.cluster,
+        sort_keys=keys,
     )
 
 

@@ -33,8 +33,8 @@ from proctor.io.concurrency import batched
 from proctor.io.redaction import redact
 
 FLUSH_SECONDS = 0.5
-FLUSH_ROWS = 100
-"""Attempts that are written at once, while replies wait: few, so that they wait a moment only."""
+FLUSH_ROWS = 500
+"""Attempts that are written at once, while replies wait: about what comes within that time."""
 LEVELS, LONGEST = 30, 8000
 """Maximum frames and characters of a stored traceback."""
 REFUSED = (401, 403, 404)

@@ -106,9 +106,12 @@ def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, 
     """Score an answer by the instant criteria of its case."""
     scores = {}
     for criterion in case.criteria:
+        scorer = scorers.of(criterion)
+        if kind_of(scorer) is not Kind.INSTANT:
+            continue
         part = scored_part(criterion, attempt)
-        if _kind_for(scorers, criterion, case, part) is Kind.INSTANT:
-            scores[criterion.id] = _instant(scorers.of(criterion), case, part)
+        if not scorer.takes_long(part.output, case.references):
+            scores[criterion.id] = _instant(scorer, case, part)
     return scores
 
 

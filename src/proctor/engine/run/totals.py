@@ -1,21 +1,21 @@
 """Numbers of a run: sums over cases, in blocks that add up the same wherever they are summed."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import repeat, zip_longest
 from operator import add
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from proctor.core.attempt import AttemptStatus
-from proctor.core.case_value import ValueStatus, only_shown, shares
+from proctor.core.case_value import ValueStatus, only_shown
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
 from proctor.core.run import CAUSES, AttemptResult, CaseResult, Group, Summary, Totals
-from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
-from proctor.core.suite import Case, Criterion, Json
+from proctor.core.score import CONTAINED, EQUAL, REFERENCE, ScoreStatus
+from proctor.core.suite import Case, Json
 from proctor.core.variance import VarianceParts
+from proctor.engine.run.metric_rows import metric_rows
 from proctor.stats.clusters import ClusterSums, sums_for
 from proctor.stats.intervals import SHARE, Interval, IntervalMethod, Scale
 
@@ -23,91 +23,11 @@ if TYPE_CHECKING:
     from proctor.engine.run.plain_cases import PlainCase, PlainColumns, PlainWorth
 
 METRIC = "metric"
+_OBJECT = (dict, Mapping)
+"""What a JSON object may be; most are plain, which is found out sooner."""
 ROLES = ("candidate", "judge", "simulator")
 MAX_ROWS = 500
 """A tag with more values than this identifies single cases and is not broken down."""
-
-
-class CriterionRow(NamedTuple):
-    """One kind of criterion of a case."""
-
-    label: str
-    points: float
-    full: float
-    buckets: list[float | None]
-    """The points of each bucket of attempts."""
-    scale: Scale
-
-
-def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterator[CriterionRow]:
-    """Yield points and full marks of each kind of criterion of a case.
-
-    Points count by the attempts that made the value of their bucket, and are not clipped. They are
-    scaled so that the full marks of a case's criteria add up to its full score; the original
-    divides by the case's maximum instead, so that they may add up to more.
-    """
-    case = result.case
-    labels = list(dict.fromkeys(c.label for c in case.criteria if c.weight != 0))
-    rows: dict[str, list[_MetricShare | None]] = {label: [] for label in labels}
-    for places in result.folded.chosen:
-        by_attempt = [_shares_of(result.attempts[i], case, shares_of_value) for i in places]
-        for label in labels:
-            parts = [one.get(label, _MetricShare()) for one in by_attempt]
-            mean = _MetricShare(*(fmean(column) for column in zip(*parts, strict=True)))
-            rows[label].append(mean if parts else None)
-    for label, shares_by_bucket in rows.items():
-        valued = [share for share in shares_by_bucket if share is not None]
-        full = fmean(share.full for share in valued) if valued else 0.0
-        if full <= 0 and not any(share.points for share in valued):
-            continue
-        least = min(share.penalties for share in valued)
-        yield CriterionRow(
-            label=label,
-            points=fmean(share.points for share in valued) * case.weight,
-            full=full * case.weight,
-            buckets=[
-                None if share is None else share.points * case.weight for share in shares_by_bucket
-            ],
-            scale=Scale(least / full, 1.0) if least < 0 < full else SHARE,
-        )
-
-
-class _MetricShare(NamedTuple):
-    """Points and full marks of one kind of criterion, in parts of a case's full score."""
-
-    points: float = 0.0
-    full: float = 0.0
-    penalties: float = 0.0
-    """The points where every penalty is given in full: below 0, or none."""
-
-
-def _shares_of(result: AttemptResult, case: Case, shares_of_value: bool) -> dict[str, _MetricShare]:
-    """Return per label the points and full marks of an attempt, in parts of the full score."""
-    if result.attempt.status is AttemptStatus.UNANSWERED:
-        positive = [c for c in case.criteria if c.weight > 0]
-        total = sum(c.weight for c in positive) or 1.0
-        null, full, least = case.null_score, case.full_score, min(0.0, case.null_score)
-        rows = [
-            (c.label, _MetricShare(*(part * c.weight / total for part in (null, full, least))))
-            for c in positive
-        ]
-    else:
-        scored = shares(case, result.scores)
-        whole = result.value.out_of if shares_of_value else sum(full for _, _, full in scored)
-        scale = case.full_score / whole if whole > 0 else 0.0
-        rows = [
-            (c.label, _MetricShare(points * scale, full * scale, _penalty(c, result) * scale))
-            for c, points, full in scored
-        ]
-    summed: dict[str, _MetricShare] = {}
-    for label, share in rows:
-        before = summed.get(label, _MetricShare())
-        summed[label] = _MetricShare(*(a + b for a, b in zip(before, share, strict=True)))
-    return summed
-
-
-def _penalty(criterion: Criterion, result: AttemptResult) -> float:
-    return min(0.0, criterion.weight * (result.scores[criterion.id].out_of or 0.0))
 
 
 @dataclass
@@ -212,15 +132,17 @@ class UsageSums:
 
     def add(self, results: Iterable[AttemptResult]) -> None:
         """Add the attempts at one case; a score that they share counts once."""
-        judged: dict[int, Score] = {}
+        judged: dict[int, Mapping[str, Json]] = {}
         for result in results:
-            judged |= {id(score): score for score in result.scores.values()}
+            for score in result.scores.values():
+                detail = score.detail
+                if detail and isinstance(detail, _OBJECT) and "usage" in detail:
+                    judged[id(score)] = detail["usage"]
             for role, used in result.attempt.usage.items():
-                if role in ROLES and isinstance(used, Mapping):
+                if role in ROLES and isinstance(used, _OBJECT):
                     self._add(role, used)
-        for score in judged.values():
-            used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
-            if isinstance(used, Mapping):
+        for used in judged.values():
+            if isinstance(used, _OBJECT):
                 self._add("judge", used)
 
     def merge(self, other: "UsageSums") -> None:
@@ -238,7 +160,8 @@ class UsageSums:
         return totals
 
     def _add(self, role: str, used: Mapping[str, Json]) -> None:
-        self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
+        usage, before = usage_from(used), self.roles.get(role)
+        self.roles[role] = usage if before is None else before + usage
 
 
 _DETAILS = frozenset(
@@ -247,10 +170,13 @@ _DETAILS = frozenset(
 """Parts of the tokens, which are told where there are any."""
 
 
+_USAGE = tuple(f.name for f in fields(Usage))
+
+
 def usage_from(used: Json) -> Usage:
     """Decode a stored usage; zero if it is none."""
-    usage_fields = used if isinstance(used, Mapping) else {}
-    numbers = {f.name: usage_fields[f.name] for f in fields(Usage) if f.name in usage_fields}
+    usage_fields = used if isinstance(used, _OBJECT) else {}
+    numbers = {name: usage_fields[name] for name in _USAGE if name in usage_fields}
     return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
 
 
@@ -274,7 +200,7 @@ class _ReferenceCounts:
             score.detail[REFERENCE]
             for attempt in result.attempts
             for score in attempt.scores.values()
-            if isinstance(score.detail, Mapping) and REFERENCE in score.detail
+            if isinstance(score.detail, _OBJECT) and REFERENCE in score.detail
         }
         self.note(result.case.id, relations)
 
@@ -409,7 +335,7 @@ class RunTotals:
                 if len(rows) <= MAX_ROWS:
                     rows.setdefault(name, self._sums()).add(worth)
         for row in metric_rows(result, shares_of_value=self.shares_of_value):
-            sums = self._metrics.setdefault(row.label, self._sums())
+            sums = self._metrics.get(row.label) or self._metrics.setdefault(row.label, self._sums())
             sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
 
     def add_plain(self, cases: "Sequence[PlainCase]") -> None:

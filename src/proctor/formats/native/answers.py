@@ -15,11 +15,11 @@ from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Json, Message, Suite, ToolCall
 from proctor.errors import DialectError
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
 from proctor.io.temporary_database import MOST_IN_MEMORY, FirstEntries
 from proctor.io.text_files import Document, parse_json
-from proctor.io.validation import describe
 from proctor.suggestions import closest, suggest
 
 ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet", ".xlsx")

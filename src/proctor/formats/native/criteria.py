@@ -24,7 +24,8 @@ from proctor.core.suite import Criterion, Json, Spec
 from proctor.errors import PluginError, SuiteError
 from proctor.formats.carried_modules import SuiteModules, file_of
 from proctor.formats.native.spot import Spot
-from proctor.io.validation import MOST_CUTS, Strict, describe, without_errors
+from proctor.io.described import describe
+from proctor.io.validation import MOST_CUTS, Strict, without_errors
 from proctor.suggestions import suggest, suggest_scorer
 
 SCALAR = ["string", "number", "boolean"]

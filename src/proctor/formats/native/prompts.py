@@ -11,9 +11,9 @@ from proctor.core.suite import CandidatePrompt, Json, Message
 from proctor.errors import Problem, SuiteError
 from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.spot import ROLES, Spot
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Place, read_text
-from proctor.io.validation import describe
 from proctor.io.yaml_files import read_yaml
 from proctor.suggestions import suggest
 

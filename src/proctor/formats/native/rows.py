@@ -11,10 +11,11 @@ from proctor.errors import Problem
 from proctor.formats.native.case import CaseKeys
 from proctor.formats.native.spot import meant_by
 from proctor.io import json_bytes
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
 from proctor.io.text_files import CHINESE, WINDOWS, Document, parse_json, table_encoding
-from proctor.io.validation import describe, number_with_comma
+from proctor.io.validation import number_with_comma
 from proctor.suggestions import closest, did_you_mean
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,9 +11,10 @@ from pydantic import BaseModel, ValidationError
 from proctor.core.suite import Json
 from proctor.errors import SuiteError
 from proctor.formats.carried_modules import SuiteModules
+from proctor.io.described import describe
 from proctor.io.findings import Findings
-from proctor.io.text_files import Document, Loc, inside, read_text, unusable_name
-from proctor.io.validation import describe, problems_of
+from proctor.io.text_files import Document, Loc, inside, read_text, short_name, unusable_name
+from proctor.io.validation import problems_of
 from proctor.suggestions import did_you_mean, suggest
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -79,7 +79,7 @@ class Spot:
 
     def place(self) -> str:
         """Say where this value stands: the file as seen from the root, and the line."""
-        name, place = _short_name(self.document.path, self.root), self.document.place(self.loc)
+        name, place = short_name(self.document.path, self.root), self.document.place(self.loc)
         return f"{name}:{place.line}" if place is not None else name
 
     def text(self) -> Json:
@@ -215,12 +215,6 @@ def meant_by(name: str, keys: Collection[str]) -> str:
     plain = name.strip().lower().replace(" ", "_").replace("-", "_")
     key = MEANT.get(plain, plain)
     return key if key in keys else ""
-
-
-@lru_cache(maxsize=64)
-def _short_name(path: Path, root: Path) -> str:
-    resolved, top = path.resolve(), root.resolve()
-    return resolved.relative_to(top).as_posix() if resolved.is_relative_to(top) else path.name
 
 
 def neighbours(path: Path) -> str:

@@ -10,8 +10,8 @@ from proctor.core.tool_module import ToolFunction, functions_of, wrong_calls
 from proctor.errors import Problem
 from proctor.formats.native.spot import Spot
 from proctor.formats.native.tools import MODULE, STATEFUL_TOOLS, STATEFUL_USER
+from proctor.io.described import describe
 from proctor.io.text_files import parse_json
-from proctor.io.validation import describe
 from proctor.suggestions import suggest
 
 _ACTION_SCORERS = {"state_equal": ("actions", "checks"), "actions": ("actions", "none")}

@@ -9,8 +9,8 @@ from pydantic import WithJsonSchema
 from proctor.core.suite import Json, Spec, Tool
 from proctor.formats.native.criteria import SCALAR
 from proctor.formats.native.spot import Spot
+from proctor.io.described import describe
 from proctor.io.text_files import parse_json
-from proctor.io.validation import describe
 from proctor.suggestions import suggest
 
 TOOL_LOOP = "tool_loop"

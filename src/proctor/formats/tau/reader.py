@@ -13,9 +13,10 @@ from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite, Tool
 from proctor.core.tool_module import ToolFunction, functions_of, wrong_calls
 from proctor.errors import DialectError, Problem, SuiteError
 from proctor.formats.tau.task import TauAction, TauTask, unsupported
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, read_json, read_text
-from proctor.io.validation import describe, validate
+from proctor.io.validation import validate
 from proctor.io.yaml_files import read_yaml
 
 TASKS, STATE, POLICY, TOOLS = "tasks.json", "db.json", "policy.md", "tools.py"

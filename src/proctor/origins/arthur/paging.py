@@ -12,7 +12,7 @@ from proctor.store.schema import run_results, summaries
 from proctor.store.schema import runs as run_table
 from proctor.store.schema import suites as suite_table
 from proctor.store.store import Store
-from proctor.store.suites import COLUMNS, suite_row
+from proctor.store.suites import description_columns, suite_row
 
 AVERAGE = "avg_score"
 
@@ -92,7 +92,7 @@ class NumberedPages:
             "created_at": table.created,
             "last_run_time": func.coalesce(last, table.created),
         }
-        query = select(*COLUMNS, last.label("last")).where(*where)
+        query = select(*description_columns(), last.label("last")).where(*where)
         order = page.ordered(orders[page.column])
         fetched = self._database.fetch_all(
             query.order_by(order, table.key).offset(page.offset).limit(page.limit)

@@ -6,9 +6,9 @@ from math import isfinite
 
 from proctor.core.suite import Json
 from proctor.errors import Problem
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document
-from proctor.io.validation import describe
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from proctor.core.suite import Case, Criterion, Json, Message, Spec
 from proctor.errors import SuiteError
 from proctor.io.concurrency import tallied
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, read_jsonl
-from proctor.io.validation import describe
 from proctor.origins.askbench.in3 import In3, normal_in3
 from proctor.origins.askbench.row import AskBenchRow, number_in, same_ids
 from proctor.origins.askbench.tasks import ASKING, TRIES, Protocol, Task, TaskShape, shape_of

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.core.suite import Json
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Loc
-from proctor.io.validation import describe
 from proctor.origins.colossal.source import JsonDocument, near
 
 LANGUAGES: Mapping[str, str] = {"cn": "zh", "en": "en"}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from proctor.core.suite import Json
 from proctor.errors import SuiteError
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Loc
-from proctor.io.validation import describe
 from proctor.origins.colossal.source import JsonDocument, meant_by, near, read_document
 
 GENERAL = "general"

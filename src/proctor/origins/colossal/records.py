@@ -7,9 +7,9 @@ from pathlib import Path
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Suite
 from proctor.errors import DialectError, Problem
+from proctor.io.described import describe
 from proctor.io.findings import Findings
 from proctor.io.text_files import Loc
-from proctor.io.validation import describe
 from proctor.origins.colossal.source import JsonDocument, meant_by, read_document
 
 MOST = 20

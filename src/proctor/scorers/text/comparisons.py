@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator
-
+from proctor.contracts.plain_params import Before
 from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
 from proctor.core.suite import Case, Json
@@ -214,7 +213,7 @@ class ExactMatch(TextScorer):
 if TYPE_CHECKING:  # what people write
     Texts = str | Sequence[str]
 else:
-    Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+    Texts = Annotated[tuple[str, ...], Before(_listed)]
 
 
 @dataclass(frozen=True)

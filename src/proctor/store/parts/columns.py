@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from proctor.core.case_value import ValueStatus
 from proctor.errors import PartDamaged
 from proctor.io.process_memory import trim_memory
+from proctor.store.cells import escape, unescape
 from proctor.store.parts import layout
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import RESULTS
 from proctor.store.parts.rows import RunPart, SuitePart
-from proctor.store.rows import BROKEN, ResultRow, escape, read_tags, tags_of, unescape
+from proctor.store.rows import BROKEN, ResultRow, read_tags, tags_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -468,7 +469,7 @@ def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     )
 
 
-def _place_of(text: str | None, ids: Any) -> int | None:
+def _place_of(text: str, ids: Any) -> int | None:
     """Return where a text is among ids that ascend; None where it is not."""
     place = bisect_left(ids, text, key=_text_of)
     return place if place < len(ids) and _text_of(ids[place]) == text else None

@@ -14,7 +14,7 @@ from sqlalchemy import Select, Table, delete, func, select
 
 from proctor.core.fingerprint import digest_bytes
 from proctor.errors import StoreError
-from proctor.store.database import Database, file_of
+from proctor.store.database import Database
 from proctor.store.parts.columns import IdColumn, ResultColumns
 from proctor.store.parts.files import PartFolder
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
@@ -50,7 +50,7 @@ class Parts:
     @cached_property
     def _beside(self) -> PartFolder | None:
         """The folder beside the store's file; None for a server."""
-        file = file_of(self._database.engine)
+        file = self._database.file
         return None if file is None else PartFolder.beside(file.path)
 
     @cached_property
@@ -262,7 +262,7 @@ class Parts:
 
         if folder is None or not folder.is_local:
             return None
-        file = file_of(self._database.engine)
+        file = self._database.file
         place = self._database.place if file is None else os.path.realpath(file.path)
         beside = self._beside is not None and self._beside.address == folder.address
         return Claims(folder.address, "" if beside else digest_bytes(place.encode()))

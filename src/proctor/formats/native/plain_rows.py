@@ -1,0 +1,142 @@
+"""Files whose rows are all plain cases: read without the models of the full format.
+
+A plain case has an id, a question, one criterion with one value or references, and perhaps tags.
+A file with any other row, or with anything that a person should be told of, is left to the reader
+of the full format, which reads it from its beginning.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor import registry
+from proctor.contracts.case_spool import SpooledCases
+from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+from proctor.errors import PluginError, SuiteError
+from proctor.io.concurrency import PhaseCount
+from proctor.io.text_files import Document, read_jsonl, short_name
+
+KEYS = frozenset({"id", "ask", "criteria", "references", "tags"})
+MOST_IDS = 100_000
+"""How many ids are compared; a larger file is left to the full reader, which spools them."""
+_WITH_PARTS = frozenset({"keywords", "blanks", "python_check"})
+"""Scorers whose parameters are written in several ways, or name a module."""
+_BY_REFERENCES = frozenset({"exact_match", "token_f1", "rouge"})
+
+
+def read_plain(path: Path, root: Path) -> Suite | None:
+    """Read a JSONL file of plain cases; None for any other file."""
+    if path.suffix.lower() != ".jsonl" or not path.is_file():
+        return None
+    reader = _PlainReader(path, root)
+    cases = SpooledCases()
+    read = PhaseCount("read")
+    try:
+        for number, document in enumerate(read_jsonl(path), 1):
+            cases.append(reader.case(document, number))
+            read.add()
+    except (_NotPlain, PluginError, SuiteError):
+        return None
+    if not len(cases):
+        return None
+    read.tell()
+    return Suite(name=path.stem, cases=cases.done())
+
+
+class _NotPlain(Exception):
+    """A row that is left to the full reader."""
+
+
+class _PlainReader:
+    """Reader of the rows of one file."""
+
+    def __init__(self, path: Path, root: Path) -> None:
+        self._stem = path.stem
+        self._place = short_name(path, root)
+        self._ids: set[str] = set()
+        self._dialogue = Spec(name="single_turn")
+        self._vars: Mapping[str, Json] = {}
+
+    def case(self, document: Document, number: int) -> Case:
+        """Return the case of a row, or raise `_NotPlain`."""
+        row = document.data
+        if type(row) is not dict or not row.keys() <= KEYS:
+            raise _NotPlain
+        case_id = _text(row["id"]) if "id" in row else f"{self._stem}-{number}"
+        if not case_id or min(case_id) < " " or case_id in self._ids:
+            raise _NotPlain
+        if len(self._ids) >= MOST_IDS:
+            raise _NotPlain
+        self._ids.add(case_id)
+        references = _texts(row["references"]) if "references" in row else ()
+        return Case(
+            id=case_id,
+            messages=(Message(role="user", content=_text(row.get("ask"))),),
+            criteria=(_criterion(row, references),),
+            references=references,
+            dialogue=self._dialogue,
+            tags=_tags(row["tags"]) if "tags" in row else {},
+            vars=self._vars,
+            source=f"{self._place}:{document.row}",
+        )
+
+
+def _criterion(row: Mapping[str, Any], references: tuple[str, ...]) -> Criterion:
+    """Return the one criterion of a case: its own, or equality with its references."""
+    written = row.get("criteria")
+    if "criteria" not in row and references:
+        written = {"exact_match": True}
+    if type(written) is not dict or len(written) != 1:
+        raise _NotPlain
+    ((name, value),) = written.items()
+    if name not in registry.BUILT_IN["scorer"] or name in _WITH_PARTS:
+        raise _NotPlain
+    params = _params(name, value)
+    if not references and (name in _BY_REFERENCES or "references" in params.values()):
+        raise _NotPlain
+    spec = Spec(name=name, params=params)
+    scorer = registry.build("scorer", spec)
+    if any(True for _ in scorer.problems()):
+        raise _NotPlain
+    marks = scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None
+    if marks is not None and marks <= 0:
+        raise _NotPlain
+    return Criterion(id=name, scorer=spec)
+
+
+def _params(name: str, value: Any) -> dict[str, Json]:
+    """Return a scorer's parameters as the full reader does, of one text or number."""
+    if value is True:
+        return {}
+    if type(value) is str:
+        if name == "contains" and value == "references":
+            return {"any": "references"}
+        return registry.params_from("scorer", name, _text(value))
+    # Where a text is wanted, a number keeps the spelling of its author.
+    if type(value) in (int, float) and name == "number":
+        return registry.params_from("scorer", name, value)
+    raise _NotPlain
+
+
+def _tags(written: Any) -> dict[str, tuple[str, ...]]:
+    if type(written) is not dict or not written:
+        raise _NotPlain
+    return {_text(name): _texts(values) for name, values in written.items()}
+
+
+def _texts(written: Any) -> tuple[str, ...]:
+    if type(written) is list and written:
+        return tuple(map(_text, written))
+    return (_text(written),)
+
+
+def _text(written: Any) -> str:
+    """Return a text that can be written as UTF-8."""
+    if type(written) is not str:
+        raise _NotPlain
+    if not written.isascii():
+        try:
+            written.encode()
+        except UnicodeEncodeError:
+            raise _NotPlain from None
+    return written
