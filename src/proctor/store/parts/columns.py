@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.core.case_value import ValueStatus
 from proctor.errors import PartDamaged
-from proctor.store.cells import escape, unescape
 from proctor.store.parts import layout
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import RESULTS
 from proctor.store.parts.rows import RunPart, SuitePart
-from proctor.store.rows import BROKEN, ResultRow, read_tags, tags_of
+from proctor.store.rows import BROKEN, ResultRow, escape, read_tags, tags_of, unescape
 
 if TYPE_CHECKING:
     import numpy as np

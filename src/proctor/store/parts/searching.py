@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from proctor.store.cells import escape
 from proctor.store.parts import layout
 from proctor.store.parts.layout import ATTEMPTS, CASES
 from proctor.store.parts.reader import RunInParts, SuiteInParts
-from proctor.store.rows import BROKEN, Positions, decode
+from proctor.store.rows import BROKEN, Positions, decode, escape
 
 if TYPE_CHECKING:
     import numpy as np
