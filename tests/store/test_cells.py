@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from proctor.store.cells import READERS, escape, read_number, read_text, read_whole, unescape
+from proctor.store.cells import READERS, read_number, read_text, read_whole
+from proctor.store.rows import escape, unescape
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Spec
-from proctor.store.cells import escape, unescape
-from proctor.store.rows import decode, encode
+from proctor.store.rows import decode, encode, escape, unescape
 from proctor.store.store import Store
 
 AWKWARD = "NUL \x00, lone \ud83d and \udc00, escape \x10 \x100000, 漢字 😀 \u2028 '\"\\%"

@@ -1,23 +1,10 @@
-"""Values of columns: what a database rejects is escaped, and what it may return is made usable."""
+"""Values of columns: what a database may return, whoever wrote it, is made usable."""
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# NUL is refused by PostgreSQL, lone surrogates by both databases; DLE is what escapes them.
-_AWKWARD = re.compile("[\x00\x10\ud800-\udfff]")
-_ESCAPED = re.compile("\x10([0-9a-f]{4})")
-
-
-def escape(text: str) -> str:
-    """Escape the characters that a database rejects."""
-    return _AWKWARD.sub(lambda match: f"\x10{ord(match[0]):04x}", text)
-
-
-def unescape(text: str) -> str:
-    """Undo ``escape``."""
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+from proctor.store.rows import unescape
 
 
 def read_text(value: Any) -> str | None:

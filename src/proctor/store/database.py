@@ -117,8 +117,8 @@ class Database:
         return self.file is None or self.file.is_there()
 
     def close(self) -> None:
-        """Close the database."""
-        if self._direct is not None:
+        """Close the database, but not under a thread that was stopped in a transaction."""
+        if self._direct is not None and self._open is None:
             self._direct.close()
         if self._engine is not None:
             self._engine.dispose()
@@ -179,10 +179,12 @@ class Database:
     def write_aside(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
         """Execute a statement on a connection of its own, for another thread."""
         with translated(self.place):
-            if self._engine is None and self._direct is not None:
+            # Meanwhile another thread may hand the file over.
+            direct = self._direct
+            if self._engine is None and direct is not None:
                 from proctor.store.sqlite_connection import SqliteConnection
 
-                with closing(SqliteConnection(self._direct.path, self._direct.file)) as aside:
+                with closing(SqliteConnection(direct.path, direct.file)) as aside:
                     aside.begin()
                     aside.execute(statement, list(rows))
                     aside.commit()

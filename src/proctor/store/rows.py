@@ -1,6 +1,7 @@
 """Rows of the store that have no type in core, and the encoding of values as text."""
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Column, ColumnElement
 
 Result = TypeVar("Result")
+
+
+# NUL is refused by PostgreSQL, lone surrogates by both databases; DLE is what escapes them.
+_AWKWARD = re.compile("[\x00\x10\ud800-\udfff]")
+_ESCAPED = re.compile("\x10([0-9a-f]{4})")
 
 
 def encode(thing: Any) -> str:
@@ -76,6 +82,16 @@ def readable(
         except BROKEN:
             damaged.add(key)
     return objects
+
+
+def escape(text: str) -> str:
+    """Escape the characters that a database rejects."""
+    return _AWKWARD.sub(lambda match: f"\x10{ord(match[0]):04x}", text)
+
+
+def unescape(text: str) -> str:
+    """Undo ``escape``."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

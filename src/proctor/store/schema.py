@@ -18,7 +18,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from proctor.store.cells import escape, read_number, read_text, read_whole
+from proctor.store.cells import read_number, read_text, read_whole
+from proctor.store.rows import escape
 
 VERSIONS = tuple(f"{number:04}" for number in range(1, 16))
 """The migrations in order; a store at the last one is current."""

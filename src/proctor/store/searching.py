@@ -31,10 +31,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from proctor.errors import StoreError
-from proctor.store.cells import escape
 from proctor.store.database import Database
 from proctor.store.homes import Homes
-from proctor.store.rows import BROKEN, Positions, decode, tags_of
+from proctor.store.rows import BROKEN, Positions, decode, escape, tags_of
 from proctor.store.schema import (
     attempts,
     cases,

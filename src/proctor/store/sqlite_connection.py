@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from proctor.store.cells import READERS, escape
+from proctor.store.cells import READERS
+from proctor.store.rows import escape
 from proctor.store.statements import Statement
 from proctor.store.store_file import StoreFile
 

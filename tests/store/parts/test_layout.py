@@ -14,9 +14,8 @@ from proctor.core.encoding import attempt_from, case_from
 from proctor.core.fingerprint import case_key
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec
-from proctor.store.cells import unescape
 from proctor.store.parts import layout
-from proctor.store.rows import LinkedCase, ResultRow, decode, decode_object
+from proctor.store.rows import LinkedCase, ResultRow, decode, decode_object, unescape
 
 AWKWARD = "a\x00b\ud800c\x10d"
 

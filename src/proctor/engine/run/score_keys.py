@@ -65,18 +65,17 @@ class ScoreKeys(ABC):
         """Return the score key of each criterion on an attempt, and cache nothing."""
         own = brought(attempt) if attempt.notes or attempt.meta else {}
         has_context = bool(case.context or own.get(CONTEXT))
-        keys = {}
-        for criterion in case.criteria:
-            scorer = self.of(criterion)
-            keys[criterion.id] = score_key(
-                self._scoring_key(case, criterion, scorer, has_context=has_context),
+        return {
+            criterion.id: score_key(
+                self._scoring_key(case, criterion, has_context=has_context),
                 scored_part(criterion, attempt),
-                apart=scorer.per_attempt,
-                noted=scorer.reads_notes,
-                whole=self._looks_at_attempts(criterion) or scorer.reads_usage,
+                apart=self.of(criterion).per_attempt,
+                noted=self.of(criterion).reads_notes,
+                whole=self._looks_at_attempts(criterion) or self.of(criterion).reads_usage,
                 brought=self._brought(criterion, attempt, own) if own else None,
             )
-        return keys
+            for criterion in case.criteria
+        }
 
     def _brought(self, criterion: Criterion, attempt: Attempt, own: dict[str, Json]) -> Json:
         """Return what enters a key of an attempt's own passages, unless its notes do so anyway."""
@@ -127,10 +126,9 @@ class ScoreKeys(ABC):
     def _judge_key(self) -> str:
         return digest(self.judge)
 
-    def _scoring_key(
-        self, case: Case, criterion: Criterion, scorer: "Scorer", *, has_context: bool
-    ) -> str:
+    def _scoring_key(self, case: Case, criterion: Criterion, *, has_context: bool) -> str:
         version = self.version(criterion.scorer)
+        scorer = self.of(criterion)
         if tools := scorer.toolchain():
             version = f"{version}+{tools}"
         if self.place and scorer.needs_sandbox:

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from proctor.core.case_value import ValueStatus
 from proctor.errors import PartDamaged
 from proctor.io.process_memory import trim_memory
-from proctor.store.cells import escape, unescape
 from proctor.store.parts import layout
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import RESULTS
 from proctor.store.parts.rows import RunPart, SuitePart
-from proctor.store.rows import BROKEN, ResultRow, read_tags, tags_of
+from proctor.store.rows import BROKEN, ResultRow, escape, read_tags, tags_of, unescape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -317,8 +316,8 @@ class IdColumn:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        by_text = {self._as_stored(case_id): case_id for case_id in dict.fromkeys(case_ids)}
-        by_text.pop(None, None)
+        stored = ((self._as_stored(case_id), case_id) for case_id in dict.fromkeys(case_ids))
+        by_text = {text: case_id for text, case_id in stored if text is not None}
         texts = list(by_text)
         if self._loaded().ascending:
             found = ((by_text[text], _place_of(text, self.array)) for text in texts)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proctor.store.cells import unescape
 from proctor.store.conditions import FIELDS, Terms
 from proctor.store.parts.columns import Codes, IdColumn, ResultColumns, TagColumn
+from proctor.store.rows import unescape
 
 if TYPE_CHECKING:
     import numpy as np

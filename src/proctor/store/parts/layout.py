@@ -15,8 +15,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import content_key, plain
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message
-from proctor.store.cells import escape
-from proctor.store.rows import LinkedCase, ResultRow, decode_object, encode
+from proctor.store.rows import LinkedCase, ResultRow, decode_object, encode, escape
 
 CASES, ATTEMPTS, RESULTS = "cases", "attempts", "results"
 """The kinds of files of a part."""

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.core.attempt import AttemptStatus, candidate_usage, token_count
 from proctor.core.score import ScoreStatus
-from proctor.store.cells import unescape
 from proctor.store.parts import layout
 from proctor.store.parts.columns import COLUMNS, Codes, Order
 from proctor.store.parts.layout import ATTEMPTS, CASES
@@ -17,6 +16,7 @@ from proctor.store.rows import (
     reason_text,
     tag_text,
     tags_of,
+    unescape,
 )
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from proctor.core.attempt import Attempt
 from proctor.core.encoding import attempt_from
 from proctor.core.score import Score, ScoreStatus
 from proctor.errors import PartDamaged
-from proctor.store.cells import unescape
 from proctor.store.parts import layout
 from proctor.store.parts.columns import IdColumn, ResultColumns
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import ATTEMPTS, CASES
 from proctor.store.parts.rows import RunPart, SuitePart
-from proctor.store.rows import BROKEN, Positions, decode
+from proctor.store.rows import BROKEN, Positions, decode, unescape
 
 MOST_OPEN = 16
 """Maximum number of open files."""

@@ -14,11 +14,10 @@ from re import compile as compiled
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from proctor.store.cells import escape, unescape
 from proctor.store.parts import layout
 from proctor.store.parts.layout import ATTEMPTS, CASES
 from proctor.store.parts.reader import RunInParts, SuiteInParts
-from proctor.store.rows import BROKEN, Positions, decode
+from proctor.store.rows import BROKEN, Positions, decode, escape, unescape
 
 if TYPE_CHECKING:
     import numpy as np
