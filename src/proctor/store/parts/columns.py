@@ -317,8 +317,7 @@ class IdColumn:
         import pyarrow.compute as pc
 
         by_text = {self._as_stored(case_id): case_id for case_id in dict.fromkeys(case_ids)}
-        by_text.pop(None, None)
-        texts = list(by_text)
+        texts = [text for text in by_text if text is not None]
         if self._loaded().ascending:
             found = ((by_text[text], _place_of(text, self.array)) for text in texts)
             return {case_id: place for case_id, place in found if place is not None}
@@ -468,7 +467,7 @@ def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     )
 
 
-def _place_of(text: str | None, ids: Any) -> int | None:
+def _place_of(text: str, ids: Any) -> int | None:
     """Return where a text is among ids that ascend; None where it is not."""
     place = bisect_left(ids, text, key=_text_of)
     return place if place < len(ids) and _text_of(ids[place]) == text else None
