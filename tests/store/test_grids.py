@@ -1,6 +1,8 @@
 """Grids of runs: which cases differ, and which fail, in rows and in parts, a page at a time."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,13 @@ VALUES = {"r1": (1.0, 1.0, 0.0, None), "r2": (1.0, 0.5, 0.0, None), "r3": (1.0, 
 """What each run makes of four cases, and of the next four."""
 DIFFER, FAILED_ANY, FAILED_ALL = (1, 3), (1, 2, 3), (2,)
 """Which of the four they are."""
+
+
+@pytest.fixture
+def store(address: str, tmp_path: Path) -> Iterator[Store]:
+    parts = "" if "://" not in address else str(tmp_path / "parts")
+    with Store.open(address, parts=parts) as opened:
+        yield opened
 
 
 def put(store: Store) -> list[Run]:
