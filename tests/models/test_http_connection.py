@@ -124,7 +124,13 @@ BODY = b"the reply, all of it"
         (chunked(BODY, trailer=b"X-Sum: 1\r\nX-More: 2\r\n"), True),
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n" + sized(BODY), True),
         (sized(gzip.compress(BODY, mtime=0), b"Content-Encoding: gzip"), True),
-        (sized(gzip.compress(BODY[:5], mtime=0) + gzip.compress(BODY[5:], mtime=0), b"Content-Encoding: gzip"), True),
+        (
+            sized(
+                gzip.compress(BODY[:5], mtime=0) + gzip.compress(BODY[5:], mtime=0),
+                b"Content-Encoding: gzip",
+            ),
+            True,
+        ),
         (sized(zlib.compress(BODY), b"Content-Encoding: deflate"), True),
         (sized(zlib.compress(BODY, wbits=-15), b"Content-Encoding: deflate"), True),
         (sized(BODY, b"Content-Encoding: identity"), True),
@@ -207,7 +213,10 @@ def test_headers_stay_in_their_lines() -> None:
         (sized(bytes(LARGEST + 1)), ReplyTooLong),
         (chunked(bytes(LARGEST), b"x"), ReplyTooLong),
         (OK + b"\r\n" + bytes(LARGEST + 1), ReplyTooLong),
-        (sized(gzip.compress(bytes(LARGEST + 1), mtime=0), b"Content-Encoding: gzip"), ReplyTooLong),
+        (
+            sized(gzip.compress(bytes(LARGEST + 1), mtime=0), b"Content-Encoding: gzip"),
+            ReplyTooLong,
+        ),
         (sized(gzip.compress(bytes(600), mtime=0) * 2, b"Content-Encoding: gzip"), ReplyTooLong),
     ],
 )
