@@ -66,6 +66,12 @@ PARTS = (
     Part("live_viewers", "--cases 600", "--cases 300 --rounds 1"),
     Part("store_pages", "10000 100000 --rounds 10", "200 --rounds 2", "1000000 --rounds 10"),
     Part("bulk_driver", "", "--parts 2"),
+    Part(
+        "core_scaling",
+        "--rows 200000 --programs 300 --steps 1400000",
+        "--rows 400 --programs 4 --steps 14000",
+        "--rows 2000000 --programs 1000",
+    ),
     Part("ray_scaling", "--cases 4000", "--cases 60", "--cases 20000", needs=("ray",)),
     Part("ray_models", "", "--cases 4", needs=("ray", "torch", "transformers")),
     Part("bert_score_pairs", "", "--pairs 8 --shape tiny", needs=("torch", "bert_score")),

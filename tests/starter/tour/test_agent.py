@@ -21,10 +21,11 @@ def test_it_reads_and_sorts_the_table(folder: Path) -> None:
     assert "January" in told["reply"]
     lines = (folder / "sorted.csv").read_text().splitlines()
     assert lines == ["month,sales", "January,1200", "April,1100", "February,950"]
-    assert [step["tool"] for step in told["steps"] if isinstance(step, dict)] == [
-        "read_file",
-        "write_file",
-    ]
+    steps = [step for step in told["steps"] if isinstance(step, dict)]
+    assert [step["tool"] for step in steps] == ["read_file", "write_file", "checker"]
+    thought, read = steps[-1]["steps"]
+    assert "was written" in thought
+    assert read["output"] == (folder / "sorted.csv").read_text()
 
 
 def test_a_row_without_a_number_makes_one_step_fail(folder: Path) -> None:
