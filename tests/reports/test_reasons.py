@@ -14,6 +14,7 @@ from proctor.core.run import AttemptResult, CaseResult, RunStatus
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.reports.reasons import (
+    attempt_reasons,
     formula,
     full_marks,
     one_line,
@@ -79,6 +80,18 @@ def result(*attempts: dict[str, Score] | str | None, case: Case = CASE, mode: st
 def test_a_case_says_why_it_has_not_full_marks(case: CaseResult, said: list[str]) -> None:
     assert reasons(case) == said
     assert full_marks(case) == (not said)
+
+
+def test_each_attempt_says_why_it_has_not_full_marks() -> None:
+    case = result(
+        points(a=1, b=1), points(a=1, b=0), None, "gone", "", points(a="broke", b=1), mode="max"
+    )
+    assert [attempt_reasons(case.case, one) for one in case.attempts] == [
+        [], ["b 0 of 1"], ["no answer"], ["gone"], ["the candidate could not be reached"],
+        ["a: broke"],
+    ]  # fmt: skip
+    clipped = result(points(a=1, b=1), case=replace(CASE, max_points=1.0, out_of=2.0))
+    assert attempt_reasons(clipped.case, clipped.attempts[0]) == ["worth 0.5 of 1"]
 
 
 @pytest.mark.parametrize(

@@ -141,3 +141,23 @@ def test_a_file_that_is_not_there_is_not_found(client: TestClient, query: dict[s
 def test_notes_of_strangers_break_nothing(client: TestClient) -> None:
     assert client.get("/runs/run/cases/odd").status_code == 200
     assert client.get("/runs/run/cases/odd.json").status_code == 200
+
+
+def test_what_a_tool_returned_keeps_its_columns(
+    tmp_path: Path, put_run: Any, examined: Any
+) -> None:
+    path = str(tmp_path / "p.db")
+    steps = [
+        Post(message='{"path": "a.csv"}', send_from="Planner", send_to="read_file"),
+        Post(message="month  sales\nMay        7", send_from="read_file", send_to="Planner"),
+        Post(message="May was\nthe best.", send_from="Planner", send_to="Planner"),
+    ]
+    made = examined.plain("c", "May", 1.0)
+    rounds = [Round.of("Which month?", "May", steps).to_json()]
+    attempt = replace(made.attempts[0], notes={"rounds": rounds})
+    with Store.open(path) as store:
+        put_run(store, "some", [replace(made, attempts=(attempt,))])
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        tool, thought = (client.get(f"/runs/some/cases/c?step={n}").text for n in (2, 3))
+    assert '<pre class="text" dir="auto">month  sales' in tool
+    assert '<pre class="text prose" dir="auto">May was' in thought

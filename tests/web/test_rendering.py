@@ -63,6 +63,7 @@ from proctor.web.rendering import (
             "Title\n\nand <code>code</code>, <b>bold</b> &lt;b&gt;",
         ),
         (beginning, "```python def f(): pass ``` then", "<code>def f(): pass</code> then"),
+        (beginning, "$5 or 6$7, \\$x$", "$5 or 6$7, \\$x$"),
         (beginning, "```sql SELECT <x", "<code>SELECT &lt;x</code>"),
         (percent_short, None, "–"),
         (percent_short, 1.0, "100%"),
@@ -158,3 +159,12 @@ def test_a_page_is_escaped_and_remembers_the_language_that_was_chosen() -> None:
 )
 def test_words_are_marked_in_our_own_html(html: str, words: list[str], wanted: str) -> None:
     assert marked_html(Markup(html), words) == wanted
+
+
+def test_a_formula_in_the_beginning_of_a_text_is_one() -> None:
+    shown = beginning("always $O(1)$ <b>", ["always"])
+    assert str(shown).startswith("<mark>always</mark> <math")
+    assert "$" not in shown
+    assert str(shown).endswith("</math> &lt;b&gt;")
+    # What cannot be read as a formula stays as it is.
+    assert str(beginning("$" + "{" * 150 + "$")) == "$" + "{" * 150 + "$"

@@ -141,6 +141,11 @@ def test_a_grid_is_filtered_by_its_chips_and_by_words(page: Any, width: int) -> 
     page.wait_for_url(re.compile("q=regular.*text=differences"))
     page.get_by_role("link", name="Clear").click()
     sync_api.expect(rows).to_have_count(24)
+    if width > 800:
+        rows.last.scroll_into_view_if_needed()
+        head = page.locator("table.answers > thead th").last
+        sync_api.expect(head).to_be_in_viewport()
+        assert page.evaluate("scrollY") > 900
     took = page.locator(".heads .used" if width < 800 else "thead .used")
     sync_api.expect(took).to_have_count(4)
     for told in took.all_inner_texts():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from proctor.core.cause import Cause
 
 _NEAR = 1e-9
+_UNREACHED, _SILENT = "the candidate could not be reached", "no answer"
 # Control and formatting characters, which could move a terminal's cursor or reverse text.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
@@ -80,9 +81,9 @@ def unscored_reasons(result: CaseResult) -> list[str]:
     reasons: dict[str, None] = {}
     for attempt in result.attempts:
         if attempt.value.status is ValueStatus.ERROR:
-            reasons[attempt.attempt.error or "the candidate could not be reached"] = None
+            reasons[attempt.attempt.error or _UNREACHED] = None
         elif attempt.value.status is ValueStatus.UNSCORED:
-            reasons.update(dict.fromkeys(_failures(result, attempt)))
+            reasons.update(dict.fromkeys(_failures(result.case, attempt)))
     return list(reasons)
 
 
@@ -93,18 +94,32 @@ def lost_reasons(result: CaseResult) -> list[str]:
     reasons: dict[str, None] = {}
     for attempt in attempts:
         if attempt.value.status is ValueStatus.UNANSWERED:
-            reasons[attempt.attempt.error or "no answer"] = None
+            reasons[attempt.attempt.error or _SILENT] = None
         else:
-            reasons.update(dict.fromkeys(_losses(result, attempt)))
+            reasons.update(dict.fromkeys(_losses(result.case, attempt)))
     value = result.folded.value
     if not reasons and value is not None:
         return [f"worth {value:g} of {result.case.full_score:g}"]
     return list(reasons)
 
 
-def _failures(result: CaseResult, attempt: AttemptResult) -> Iterator[str]:
+def attempt_reasons(case: Case, attempt: AttemptResult) -> list[str]:
+    """Say why one attempt is unscored, in error, or short of full marks; empty otherwise."""
+    value = attempt.value
+    if value.status is ValueStatus.ERROR:
+        return [attempt.attempt.error or _UNREACHED]
+    if value.status is ValueStatus.UNANSWERED:
+        return [attempt.attempt.error or _SILENT]
+    if value.status is ValueStatus.UNSCORED:
+        return list(_failures(case, attempt))
+    if value.value is None or value.value >= case.full_score - _NEAR:
+        return []
+    return list(_losses(case, attempt)) or [f"worth {value.value:g} of {case.full_score:g}"]
+
+
+def _failures(case: Case, attempt: AttemptResult) -> Iterator[str]:
     broken = False
-    for criterion in result.case.criteria:
+    for criterion in case.criteria:
         score = attempt.scores.get(criterion.id)
         if criterion.weight and (score is None or score.status is ScoreStatus.FAILED):
             broken = True
@@ -113,8 +128,8 @@ def _failures(result: CaseResult, attempt: AttemptResult) -> Iterator[str]:
         yield "no criterion gives points"
 
 
-def _losses(result: CaseResult, attempt: AttemptResult) -> Iterator[str]:
-    for criterion in result.case.criteria:
+def _losses(case: Case, attempt: AttemptResult) -> Iterator[str]:
+    for criterion in case.criteria:
         score = attempt.scores.get(criterion.id)
         if score is not None and (lost := _lost(criterion, score)):
             yield f"{lost}: {score.reason}" if score.reason else lost

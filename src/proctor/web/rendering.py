@@ -170,20 +170,25 @@ def marked_html(html: Markup, words: Sequence[str]) -> Markup:
 
 
 _SIGNS = re.compile(
-    r"```\w*\s*(?P<block>.*?)\s*(?:```|$)|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*", re.S
+    r"```\w*\s*(?P<block>.*?)\s*(?:```|$)|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*"
+    r"|(?<![\w$\\])\$(?P<formula>[^\s$](?:[^$\n]{0,200}[^\s$\\])?)\$(?![\w$])",
+    re.S,
 )
 _HEADING = re.compile(r"^#{1,6} ")
 
 
 def beginning(text: str, words: Sequence[str] = ()) -> str | Markup:
-    """Return the first lines of a text for a list: code and bold as such, some words marked."""
+    """Return the first lines of a text for a list: code, bold, formulas as such, words marked."""
     text = _HEADING.sub("", text)
     shown, end = Markup(""), 0
     for match in _SIGNS.finditer(text):
         name = match.lastgroup or "block"
         tag = Markup("<b>{}</b>") if name == "bold" else Markup("<code>{}</code>")
         shown += marked(visible(text[end : match.start()]), words)
-        if match[name]:
+        if name == "formula":
+            formula = rich_text.formula(match[name])
+            shown += marked(visible(match[0]), words) if formula is None else formula
+        elif match[name]:
             shown += tag.format(marked(visible(match[name]), words))
         end = match.end()
     return shown + marked(visible(text[end:]), words)

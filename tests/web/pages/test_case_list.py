@@ -125,3 +125,29 @@ def test_what_judging_a_case_cost_is_told_where_it_is_known() -> None:
 
     assert cost({"usage": {"calls": 1, "cost": 0.5}}, {"usage": {"calls": 1, "cost": 0.25}}) == 0.75
     assert cost({}) is None
+
+
+def test_each_of_a_few_attempts_has_its_sign(tmp_path: Any, put_run: Any, examined: Any) -> None:
+    path = str(tmp_path / "p.db")
+
+    def tried(name: str, *points: float) -> Any:
+        made = examined.plain(name, "so", 1.0)
+        return replace(
+            made,
+            attempts=tuple(replace(made.attempts[0], index=n) for n in range(len(points))),
+            scores=tuple({"fits": replace(made.scores[0]["fits"], points=one)} for one in points),
+        )
+
+    with Store.open(path) as store:
+        cases = [tried("few", 1.0, 0.0, 0.5), tried("many", *[1.0] * 5), tried("once", 1.0)]
+        put_run(store, "done", cases)
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        listed = client.get("/runs/done.json").json()["cases"]
+        few, many, once = client.get("/runs/done?lang=en").text.split('<tr id="p')[1:]
+    assert [case["attempt_values"] for case in listed] == [[1.0, 0.0, 0.5], [1.0] * 5, [1.0]]
+    assert 'aria-label="3 attempts: 100%, 0%, 50%"' in few
+    signs = '<span class="good">✓</span><span class="bad">✗</span><span class="warn">◐</span>'
+    assert signs in few
+    assert "×5" in many
+    assert 'class="each"' not in many + once
+    assert "×" not in once

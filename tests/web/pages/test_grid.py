@@ -125,3 +125,37 @@ def test_each_run_has_what_its_candidate_took(
     with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
         assert client.get("/grid.json?run=a&run=b").json()["runs"][0]["sampled"]
         assert "≈ " in client.get("/grid?run=a&run=b").text
+
+
+def test_a_cell_says_why_marks_are_lacking_and_what_the_answer_took(
+    tmp_path: Path, put_run: Any, examined: Any
+) -> None:
+    path = str(tmp_path / "p.db")
+    made = examined.plain("c", "so", 0.0)
+    used = {"candidate": {"prompt_tokens": 30, "completion_tokens": 4, "cost": 0.5}}
+    attempt = replace(made.attempts[0], seconds=1.5, usage=used)
+    right = {"fits": replace(made.scores[0]["fits"], points=1.0)}
+    with Store.open(path) as store:
+        put_run(store, "once", [replace(made, attempts=(attempt,))])
+        twice = replace(
+            made, attempts=(attempt, replace(attempt, index=1)), scores=(right, made.scores[0])
+        )
+        put_run(store, "twice", [twice])
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        first, second = client.get("/grid?run=once&run=twice").text.split('data-label="')[1:]
+        compared = client.get("/compare?run=once&run=twice&force=1").text
+        history = client.get(f"/suites/{_suite_key(path)}/history?case=c").text
+    assert ">fits 0 of 1: because<" in first
+    assert "34 tokens" in first
+    assert "$0.5<" in first
+    assert "×" not in first
+    assert ">Attempt 2: fits 0 of 1: because<" in second
+    assert "68 tokens" in second
+    assert "×2" in second
+    assert compared.count("fits 0 of 1: because") == 2
+    assert history.count("fits 0 of 1: because") == 2
+
+
+def _suite_key(path: str) -> str:
+    with Store.open(path) as store:
+        return store.runs.get("once").suite_key

@@ -72,6 +72,9 @@ class ListedCase(ResponseModel):
     reason: str = Field("", description="the first reason why it has less than its full score")
     cause: str = Field("", description="whose fault it is that it has no value")
     attempts: int = 0
+    attempt_values: list[float | None] = Field(
+        default_factory=list, description="what each attempt is worth; null where that is unknown"
+    )
     tokens: int | None = Field(None, description="of the candidate, in all attempts")
     seconds: float | None = Field(None, description="of the candidate, in all attempts")
     cost: float | None = Field(None, description="of the candidate, in all attempts")
@@ -311,6 +314,7 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
         "reason": _beginning(why[0] if why else ""),
         "cause": cause_of_case(result) or "",
         "attempts": len(result.attempts),
+        "attempt_values": [item.value.value for item in result.attempts],
         "tokens": keys.tokens,
         "seconds": keys.seconds,
         "cost": keys.cost,

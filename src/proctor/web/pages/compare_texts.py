@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
+from typing import Any
 
+from pydantic import Field
+
+from proctor.core.attempt import token_count, used_by_candidate
+from proctor.core.run import AttemptResult
+from proctor.engine.run.aggregate import attempt_value, total
+from proctor.reports.reasons import attempt_reasons
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 from proctor.web.api.response import ResponseModel
@@ -22,6 +29,12 @@ class ListedAnswer(ResponseModel):
     there: bool
     """Whether the run has the case."""
     error: str
+    reason: str = Field("", description="why the first attempt short of full marks is so")
+    of_attempt: int = Field(0, description="which attempt lacks marks, from 1; 0 for none")
+    attempts: int = 0
+    tokens: int | None = Field(None, description="of the candidate, in all attempts")
+    seconds: float | None = Field(None, description="of the candidate, in all attempts")
+    cost: float | None = Field(None, description="of the candidate, in all attempts")
 
 
 class ListedTexts(ResponseModel):
@@ -72,9 +85,38 @@ def _answers(row: Sequence[LinkedCase | None]) -> list[ListedAnswer]:
                 pieces=[TextPiece(**piece) for piece in cut],
                 there=linked is not None,
                 error="" if attempt is None else _cut(attempt.error, LONGEST_QUESTION),
+                **({} if linked is None else _examined(linked)),
             )
         )
     return answers
+
+
+def _examined(linked: LinkedCase) -> dict[str, Any]:
+    """Return why an attempt at a case lacks marks, and what all of them took."""
+    attempts = [attempt for attempt, _ in linked.attempts]
+    used = [used_by_candidate(attempt) for attempt in attempts if attempt.usage]
+    tokens = total(map(token_count, used))
+    number, reason = _first_loss(linked)
+    return {
+        "reason": _cut(reason, LONGEST_QUESTION),
+        "of_attempt": number,
+        "attempts": len(attempts),
+        "tokens": int(tokens) if tokens else None,
+        "seconds": total(attempt.seconds for attempt in attempts),
+        "cost": total(usage.get("cost") for usage in used),
+    }
+
+
+def _first_loss(linked: LinkedCase) -> tuple[int, str]:
+    """Return which attempt is the first that lacks marks, from 1, and why."""
+    for number, (attempt, scores) in enumerate(linked.attempts, start=1):
+        value = attempt_value(linked.case, attempt, scores)
+        why = attempt_reasons(
+            linked.case, AttemptResult(attempt=attempt, scores=scores, value=value)
+        )
+        if why:
+            return number, why[0]
+    return 0, ""
 
 
 def _output(linked: LinkedCase | None) -> str:

@@ -42,6 +42,7 @@ from proctor.web.pages.case_list import (
     tag_links,
 )
 from proctor.web.pages.case_view import BINS, histogram_bins
+from proctor.web.pages.criterion_rates import CriterionRate, criterion_rates
 from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
 from proctor.web.pages.ratings import MeanRating, mean_ratings
@@ -219,6 +220,9 @@ class RunPage(RunNumbers):
     next: str | None = Field(description="the address of the next page")
     related: list[RelatedPage] = Field(description="pages that tell more of the run")
     ratings: list[MeanRating] = Field(description="means of scores that are only shown")
+    criteria: list[CriterionRate] = Field(
+        description="rates of the criteria that several cases have, of at most 50"
+    )
 
 
 def run(request: Request) -> Page[RunPage]:
@@ -245,6 +249,7 @@ def run(request: Request) -> Page[RunPage]:
         following = case_list.next_page(store, rows[size - 1]) if len(rows) > size else None
         related = related_pages(store, stored_run)
         ratings = mean_ratings(request, store, stored_run) if numbers["totals"] else []
+        criteria = criterion_rates(request, store, stored_run) if numbers["totals"] else []
         if stored_run.status.is_unfinished and numbers["totals"] is None:
             live = live_numbers(request, store, stored_run)
     data = RunPage(
@@ -262,6 +267,7 @@ def run(request: Request) -> Page[RunPage]:
         next=following,
         related=related,
         ratings=ratings,
+        criteria=criteria,
     )
     only_page = {
         "sorts": {name: case_list.sorted_by(name) for name in SORTS},

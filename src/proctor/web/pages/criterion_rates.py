@@ -1,0 +1,104 @@
+"""The rate of each criterion that several cases share, for the page of a run."""
+
+from collections import defaultdict
+
+from pydantic import Field
+from starlette.requests import Request
+
+from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import counts
+from proctor.core.run import Run
+from proctor.errors import StoreError
+from proctor.stats.intervals import RatioSums
+from proctor.store.rows import LinkedCase
+from proctor.store.store import Store
+from proctor.web.api.response import Interval, ResponseModel
+from proctor.web.store_pool import stamp, store_pool_of
+
+TRIED = 20
+"""In how many cases a second criterion is looked for."""
+MOST_CASES = 500
+"""From how many cases a rate is made; more are sampled."""
+MOST = 50
+"""How many criteria are listed, those of most cases first."""
+
+
+class CriterionRate(ResponseModel):
+    """What a criterion gave, as the mean share of its full marks."""
+
+    criterion: str
+    rate: float | None
+    interval: Interval | None = Field(description="95 %, by the spread over cases")
+    cases: int
+    sampled: bool = Field(description="whether the rate is of a sample of the cases")
+    penalty: bool = Field(description="whether it takes points off, so that less is better")
+
+
+def criterion_rates(request: Request, store: Store, run: Run) -> list[CriterionRate]:
+    """Return the rates of criteria that two cases or more have; none where there is only one.
+
+    As in the rate of the run, an attempt without an answer has no marks, and what could not be
+    scored is left out.
+    """
+
+    def compute() -> list[CriterionRate]:
+        try:
+            tried = _cases(store, run.id, TRIED)
+            if len({one.id for linked in tried for one in linked.case.criteria}) < 2:
+                return []
+            return _rates(store, run.id)
+        except StoreError:
+            # What is known of the run is shown even where a case cannot be read.
+            return []
+
+    key = stamp([run])
+    if key is None:
+        return compute()
+    return store_pool_of(request).page_cache.of(("criteria", key), compute)
+
+
+def _cases(store: Store, run_id: str, most: int) -> list[LinkedCase]:
+    places = store.criterion_points.sample_places(run_id, most)
+    return list(store.attempts.cases_at(run_id, places))
+
+
+def _rates(store: Store, run_id: str) -> list[CriterionRate]:
+    cases = _cases(store, run_id, MOST_CASES)
+    sampled = len(cases) <= store.results.last_position(run_id)
+    found: dict[tuple[str, bool], list[list[float]]] = defaultdict(list)
+    for linked in cases:
+        for key, shares in _shares(linked).items():
+            found[key].append(shares)
+    shared = [(key, rows) for key, rows in found.items() if len(rows) > 1]
+    shared.sort(key=lambda item: (-len(item[1]), item[0]))
+    rates = []
+    for (name, penalty), rows in shared[:MOST]:
+        ratio = RatioSums.of((sum(shares), float(len(shares))) for shares in rows)
+        rates.append(
+            CriterionRate(
+                criterion=name,
+                rate=ratio.rate,
+                interval=ratio.interval(),
+                cases=len(rows),
+                sampled=sampled,
+                penalty=penalty,
+            )
+        )
+    return rates
+
+
+def _shares(linked: LinkedCase) -> dict[tuple[str, bool], list[float]]:
+    """Return which share of its marks each criterion gave each attempt, by name and sign."""
+    shares: dict[tuple[str, bool], list[float]] = defaultdict(list)
+    for criterion in linked.case.criteria:
+        key = (criterion.id, criterion.weight < 0)
+        for attempt, scores in linked.attempts:
+            score = scores.get(criterion.id)
+            if not counts(criterion, score):
+                continue
+            if attempt.status is AttemptStatus.UNANSWERED:
+                if criterion.weight > 0:
+                    shares[key].append(0.0)
+            elif score is not None and score.points is not None and score.out_of:
+                shares[key].append(score.points / score.out_of)
+    return shares
