@@ -39,6 +39,8 @@ def put(store: Store, put_run: Any, examined: Any) -> None:
     cases.append(replace(silent, attempts=(attempt,)))
     cases.append(examined.plain("c3", "so", 1.0))
     put_run(store, "several", cases)
+    other = [cases[1], replace(cases[1], case=replace(cases[1].case, id="c0")), *cases[2:]]
+    put_run(store, "other", other)
     put_run(store, "one", [examined.plain(f"c{number}", "so", 1.0) for number in range(3)])
 
 
@@ -52,6 +54,8 @@ def test_each_criterion_of_several_cases_has_a_rate(
         rates = client.get("/runs/several.json").json()["criteria"]
         text = client.get("/runs/several").text
         chinese = client.get("/runs/several?lang=zh").text
+        beside = client.get("/compare.json?run=several&run=other&force=1").json()["criteria"]
+        compared = client.get("/compare?run=several&run=other&force=1&lang=en").text
         assert client.get("/runs/one.json").json()["criteria"] == []
         assert "By criterion" not in client.get("/runs/one?lang=en").text
     by_name = {one["criterion"]: one for one in rates}
@@ -71,3 +75,12 @@ def test_each_criterion_of_several_cases_has_a_rate(
     monkeypatch.setattr(criterion_rates, "MOST_CASES", 3)
     with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
         assert all(one["sampled"] for one in client.get("/runs/several.json").json()["criteria"])
+    # Where two runs are compared, the same criteria stand side by side.
+    assert [(row["criterion"], row["penalty"]) for row in beside] == [
+        ("right", False), ("polite", False), ("rude", True),
+    ]  # fmt: skip
+    assert [[one and one["rate"] for one in row["rates"]] for row in beside] == [
+        [pytest.approx(1 / 3), pytest.approx(0.5 / 3)], [0.5, None], [0.5, 0.0],
+    ]  # fmt: skip
+    assert "By criterion" in compared
+    assert ">16.7% <" in compared

@@ -41,6 +41,7 @@ from proctor.web.pages.compare_numbers import (
 )
 from proctor.web.pages.compare_shares import ComparedShares, compared_shares, scatter_frame
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
+from proctor.web.pages.criterion_rates import ComparedCriterion, compared_criteria
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
@@ -217,6 +218,9 @@ class ComparedPage(ResponseModel):
     warnings: list[str]
     tags: list[TagDifference]
     measures: list[ComparedMeasure]
+    criteria: list[ComparedCriterion] = Field(
+        description="rates of the criteria that several cases of a run have"
+    )
     costs: list[ComparedCost]
     settings: list[SettingDifference]
     shares: ComparedShares | None
@@ -275,6 +279,7 @@ def show_compared(
             for row in tag_differences(request, store, sides, query.by)
         ]
         data["measures"] = compared_measures(store, sides)
+        data["criteria"] = compared_criteria(request, store, [side.run for side in sides])
         data["costs"] = compared_costs(request, store, sides)
         data["settings"] = setting_differences([side.run for side in sides])
         data["shares"] = compared_shares(request, store, sides, query.listed_where)

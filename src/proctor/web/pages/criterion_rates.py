@@ -1,6 +1,7 @@
-"""The rate of each criterion that several cases share, for the page of a run."""
+"""The rate of each criterion that several cases share, on the page of a run and side by side."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from pydantic import Field
 from starlette.requests import Request
@@ -32,6 +33,30 @@ class CriterionRate(ResponseModel):
     cases: int
     sampled: bool = Field(description="whether the rate is of a sample of the cases")
     penalty: bool = Field(description="whether it takes points off, so that less is better")
+
+
+class ComparedCriterion(ResponseModel):
+    """A criterion in each of the runs; None where a run does not have it."""
+
+    criterion: str
+    penalty: bool
+    rates: list[CriterionRate | None]
+
+
+def compared_criteria(
+    request: Request, store: Store, runs: Sequence[Run]
+) -> list[ComparedCriterion]:
+    """Return the rates of criteria in all runs side by side, those of most cases first."""
+    columns = [
+        {(one.criterion, one.penalty): one for one in criterion_rates(request, store, run)}
+        for run in runs
+    ]
+    return [
+        ComparedCriterion(
+            criterion=key[0], penalty=key[1], rates=[column.get(key) for column in columns]
+        )
+        for key in dict.fromkeys(key for column in columns for key in column)
+    ]
 
 
 def criterion_rates(request: Request, store: Store, run: Run) -> list[CriterionRate]:
