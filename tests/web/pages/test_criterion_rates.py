@@ -75,6 +75,10 @@ def test_each_criterion_of_several_cases_has_a_rate(
     monkeypatch.setattr(criterion_rates, "MOST_CASES", 3)
     with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
         assert all(one["sampled"] for one in client.get("/runs/several.json").json()["criteria"])
+    # A sample of a large run would be read from all over its files.
+    monkeypatch.setattr(criterion_rates, "LARGEST_RUN", 3)
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        assert client.get("/runs/several.json").json()["criteria"] == []
     # Where two runs are compared, the same criteria stand side by side.
     assert [(row["criterion"], row["penalty"]) for row in beside] == [
         ("right", False), ("polite", False), ("rude", True),

@@ -20,6 +20,9 @@ TRIED = 20
 """In how many cases a second criterion is looked for."""
 MOST_CASES = 500
 """From how many cases a rate is made; more are sampled."""
+LARGEST_RUN = 20_000
+"""Cases of a run beyond which it has no such rates: a sample would be read from all over its
+files before the page is there, and its breakdown by metric is of all cases."""
 MOST = 50
 """How many criteria are listed, those of most cases first."""
 
@@ -62,12 +65,15 @@ def compared_criteria(
 def criterion_rates(request: Request, store: Store, run: Run) -> list[CriterionRate]:
     """Return the rates of criteria that two cases or more have; none where there is only one.
 
+    Runs of more than 20,000 cases have none.
     As in the rate of the run, an attempt without an answer has no marks, and what could not be
     scored is left out.
     """
 
     def compute() -> list[CriterionRate]:
         try:
+            if store.results.last_position(run.id) >= LARGEST_RUN:
+                return []
             tried = _cases(store, run.id, TRIED)
             if len({one.id for linked in tried for one in linked.case.criteria}) < 2:
                 return []
