@@ -93,7 +93,7 @@ class GridListing:
             query = query.where(_outcome(tables, request.outcome))
         last = self._last(runs[0])
         window = WINDOW if few is None else max(last, 0) + 1
-        found: list[Any] = []
+        rows_of_page: list[Any] = []
         until = time.monotonic() + SECONDS
         while after < last:
             end = after + window
@@ -103,14 +103,18 @@ class GridListing:
                 inside = [first.position > after, first.position <= end]
                 if words:
                     inside.append(self._searched.within(runs, words, (after, end), tables[0]))
-            part = query.where(*inside).order_by(first.position).limit(limit + 1 - len(found))
-            found += self._database.fetch_all(part)
+            part = (
+                query.where(*inside).order_by(first.position).limit(limit + 1 - len(rows_of_page))
+            )
+            rows_of_page += self._database.fetch_all(part)
             after = end
-            if len(found) > limit:
-                return [row.case_id for row in found[:limit]], found[limit - 1].position
+            if len(rows_of_page) > limit:
+                return [row.case_id for row in rows_of_page[:limit]], rows_of_page[
+                    limit - 1
+                ].position
             if time.monotonic() > until and after < last:
-                return [row.case_id for row in found], after
-        return [row.case_id for row in found], None
+                return [row.case_id for row in rows_of_page], after
+        return [row.case_id for row in rows_of_page], None
 
     def _last(self, run: Run) -> int:
         query = select(func.max(run_results.c.position)).where(run_results.c.run_id == run.id)

@@ -30,10 +30,10 @@ class SearchedPlaces:
         """Return all positions, in order, where they are few; None where they are many."""
         places: set[int] = set()
         for run in searched_runs(runs):
-            found = self._search.few_places(run.id, words, MOST_AT_ONCE)
-            if found is None:
+            matches = self._search.few_places(run.id, words, MOST_AT_ONCE)
+            if matches is None:
                 return None
-            places.update(found)
+            places.update(matches)
         return sorted(places)
 
     def within(

@@ -10,7 +10,6 @@ and rebuilt.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -44,6 +43,7 @@ from proctor.store.schema import (
     searched,
     suite_cases,
 )
+from proctor.store.search_time import SearchTime
 from proctor.store.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -85,24 +85,6 @@ class SearchHit(NamedTuple):
 
     run_id: str
     case_id: str
-
-
-class SearchTime:
-    """How long searches in parts may work: in one request, or without a limit."""
-
-    def __init__(self, seconds: float = inf) -> None:
-        self._left = seconds
-        self._begun = False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it is used up; a first step is always made."""
-        return self._begun and self._left <= 0
-
-    def spend(self, seconds: float) -> None:
-        """Note that a step took so long."""
-        self._begun = True
-        self._left -= seconds
 
 
 class Search:

@@ -162,10 +162,10 @@ def marked_html(html: Markup, words: Sequence[str]) -> Markup:
     wanted = [re.escape(str(escape(visible(word)))) for word in words if word.strip()]
     if not wanted:
         return html
-    found = re.compile("|".join(wanted), re.IGNORECASE)
+    pattern = re.compile("|".join(wanted), re.IGNORECASE)
     parts = _NO_TEXT.split(str(html))
     # Every other part is a tag; what is text was escaped when it was written.
-    parts[::2] = [found.sub(r"<mark>\g<0></mark>", part) for part in parts[::2]]
+    parts[::2] = [pattern.sub(r"<mark>\g<0></mark>", part) for part in parts[::2]]
     return Markup("").join(map(Markup, parts))
 
 

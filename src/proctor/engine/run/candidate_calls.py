@@ -42,7 +42,7 @@ class CandidateCall:
     cost: float | None
 
 
-class _Listener(Model):
+class _RequestListener(Model):
     """A model that notes what it is asked, and never answers."""
 
     identity = "listener"
@@ -71,23 +71,23 @@ def candidate_calls(
     identity, choice = _identity(run), _choice(run)
     if identity is None or choice is None:
         return ()
-    listener = _Listener()
+    listener = _RequestListener()
     context = DialogueContext(
         case=case,
         index=attempt.index,
         candidate=ModelCandidate(listener, choice),
         repeat_label=str(run.settings.get("again") or ""),
     )
-    for messages in _asked(case, attempt)[:MOST_CALLS]:
+    for messages in _messages_sent(case, attempt)[:MOST_CALLS]:
         with suppress(ModelError):
             run_sync(context.candidate.reply(context, messages))
     keys = [call_key(identity, request) for request in listener.requests]
     rows = store.calls.get_many(keys)
-    found = [(number, rows.get(key)) for number, key in enumerate(keys, 1)]
-    return tuple(_call(number, row) for number, row in found if row is not None)
+    stored_rows = [(number, rows.get(key)) for number, key in enumerate(keys, 1)]
+    return tuple(_call(number, row) for number, row in stored_rows if row is not None)
 
 
-def _asked(case: Case, attempt: Attempt) -> list[tuple[Message, ...]]:
+def _messages_sent(case: Case, attempt: Attempt) -> list[tuple[Message, ...]]:
     """Return the conversation before each reply; the last may have brought none."""
     before = [n for n, message in enumerate(attempt.messages) if message.role == "assistant"]
     unanswered = not attempt.messages or attempt.messages[-1].role != "assistant"
@@ -133,23 +133,23 @@ def _call(number: int, row: CallRow) -> CandidateCall:
     request.pop("salt", None)  # tells stored calls apart, and is not sent
     return CandidateCall(
         reply=number,
-        request=redact_json({"model": row.model} | _said(request)),
-        response=redact_json(_said(row.response)),
+        request=redact_json({"model": row.model} | _masked(request)),
+        response=redact_json(_masked(row.response)),
         status=row.status,
         seconds=row.seconds,
         cost=row.cost,
     )
 
 
-def _said(value: Json) -> Json:
+def _masked(value: Json) -> Json:
     """Return a value without what says nothing: settings that were left to the server.
 
     A text whose name says that it is a key is none to be shown.
     """
     if isinstance(value, Mapping):
         kept = {
-            name: MARK if isinstance(inner, str) and is_secret_name(str(name)) else _said(inner)
+            name: MARK if isinstance(inner, str) and is_secret_name(str(name)) else _masked(inner)
             for name, inner in value.items()
         }
         return {name: inner for name, inner in kept.items() if inner not in (None, "", [], {})}
-    return [_said(inner) for inner in value] if isinstance(value, list | tuple) else value
+    return [_masked(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from proctor.contracts.judge import Judge
     from proctor.contracts.sandbox import Sandbox
     from proctor.core.cause import Cause
-    from proctor.engine.run.program_workers import ProgramWorkers
 
 ASYNC_LIMIT = 16
 FEWEST_FOR_WORKERS = 64
@@ -102,6 +101,15 @@ TaskGroup = Sequence[ScoreTask]
 Scored = tuple[ScoreTask, Score]
 
 
+class ProgramScoring(Protocol):
+    """Scoring of attempts by running programs, in processes of its own."""
+
+    def scored(
+        self, tasks: Sequence[ScoreTask]
+    ) -> AsyncGenerator[tuple[ScoreTask, Score | None], None]:
+        """Score attempts; those that a process ended over have no score."""
+
+
 def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, Score]:
     """Score an answer by the instant criteria of its case."""
     scores = {}
@@ -134,7 +142,7 @@ class ScoreDispatcher:
     """Whether to try stored replies before checking that judges can be reached."""
     several_at_once: bool = False
     """Whether several callers may use the scoring processes at the same time."""
-    program_workers: "ProgramWorkers | None" = None
+    program_workers: ProgramScoring | None = None
     """Processes that run programs for scorers, where one process could not keep all cores busy."""
     _processes: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Lock while scoring processes are in use."""
@@ -351,7 +359,7 @@ class Tools:
     sandbox: "Sandbox | None"
     programs: int = 0
     """How many programs the sandbox may be given at once."""
-    program_workers: "ProgramWorkers | None" = None
+    program_workers: ProgramScoring | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

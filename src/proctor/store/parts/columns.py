@@ -320,8 +320,8 @@ class IdColumn:
         by_text = {text: case_id for text, case_id in stored if text is not None}
         texts = list(by_text)
         if self._loaded().ascending:
-            found = ((by_text[text], _place_of(text, self.array)) for text in texts)
-            return {case_id: place for case_id, place in found if place is not None}
+            places_by_id = ((by_text[text], _place_of(text, self.array)) for text in texts)
+            return {case_id: place for case_id, place in places_by_id if place is not None}
         matched = pc.index_in(self.array, value_set=pa.array(texts, self.array.type))
         places = np.flatnonzero(matched.is_valid().to_numpy(zero_copy_only=False))
         codes = matched.drop_null().to_pylist()

@@ -83,10 +83,10 @@ class _Kept(Generic[Kept]):
 
     def those(self, part: str, positions: Sequence[int]) -> dict[int, Kept]:
         """Return what is there of some cases."""
-        found = {place: (part, place) for place in positions if (part, place) in self._rows}
-        for key in found.values():
+        keys_by_place = {place: (part, place) for place in positions if (part, place) in self._rows}
+        for key in keys_by_place.values():
             self._rows.move_to_end(key)
-        return {place: self._rows[key] for place, key in found.items()}
+        return {place: self._rows[key] for place, key in keys_by_place.items()}
 
     def keep(self, part: str, rows: Mapping[int, Kept]) -> None:
         """Keep what was read, in the place of what was not used longest."""
@@ -137,7 +137,9 @@ class PartReader:
             if missing := [place for place in own if place not in by_place]:
                 read = self._attempts(part, Positions.of(missing))
                 short = {
-                    at: found for at, found in read.items() if 0 < _length(found) <= LONGEST_KEPT
+                    at: keys_by_place
+                    for at, keys_by_place in read.items()
+                    if 0 < _length(keys_by_place) <= LONGEST_KEPT
                 }
                 self._kept_attempts.keep(part.place, short)
                 by_place |= read

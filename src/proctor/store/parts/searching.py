@@ -22,7 +22,7 @@ from proctor.store.rows import BROKEN, Positions, decode, escape, unescape
 if TYPE_CHECKING:
     import numpy as np
 
-    from proctor.store.searching import SearchTime
+    from proctor.store.search_time import SearchTime
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -56,12 +56,12 @@ class Texts(ABC):
 
 
 @dataclass(eq=False)
-class Scan:
+class TextScan:
     """A search for some words in texts of one kind, as far as it got."""
 
     scanned: int = 0
     """How many cases were searched."""
-    _found: "list[Array]" = field(default_factory=list)
+    _matches: "list[Array]" = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
 
     def step(self, texts: Texts, words: str) -> None:
@@ -73,12 +73,12 @@ class Scan:
                 window = texts.window(self.scanned)
                 places = np.fromiter(texts.matches(window, words), dtype=np.int32)
                 if len(places):
-                    self._found.append(places)
+                    self._matches.append(places)
                 self.scanned = window.stop
 
     def mark(self, mask: "Array") -> None:
         """Mark the cases that match in a mask of all of them."""
-        for places in tuple(self._found):
+        for places in tuple(self._matches):
             mask[places[places < len(mask)]] = True
 
 
@@ -141,7 +141,7 @@ def go_on(searches: Sequence[TextSearch], limit: "SearchTime") -> None:
         limit.spend(max(time.thread_time() - worked, waited / PATIENCE))
 
 
-def _is_whole(texts: Texts, scan: Scan) -> bool:
+def _is_whole(texts: Texts, scan: TextScan) -> bool:
     return scan.scanned >= texts.end
 
 
@@ -269,8 +269,8 @@ def _matching(table: Any, name: str, words: str) -> Iterator[int]:
         yield from places
         return
     for place, text in zip(places, column.take(rows).to_pylist(), strict=True):
-        said = unescape(text) if is_escaped else text
-        if _is_said(said, words) if is_json else words in said.lower():
+        plain_text = unescape(text) if is_escaped else text
+        if _is_said(plain_text, words) if is_json else words in plain_text.lower():
             yield place
 
 
@@ -293,11 +293,11 @@ def _rows_with(column: Any, words: str) -> list[int]:
 
     rows, first = list[int](), 0
     for chunk in filter(len, column.chunks):
-        found = _rows_of_ascii(chunk, words)
-        if found is None:
+        matching = _rows_of_ascii(chunk, words)
+        if matching is None:
             lowered = pc.utf8_lower(chunk)
-            found = _rows_in(_content(lowered), lowered, words)
-        rows += [first + row for row in found]
+            matching = _rows_in(_content(lowered), lowered, words)
+        rows += [first + row for row in matching]
         first += len(chunk)
     return rows
 
@@ -359,13 +359,13 @@ class _Scans:
     """The last scans of this process, so that the next request goes on where one ended."""
 
     def __init__(self) -> None:
-        self._scans: OrderedDict[Hashable, Scan] = OrderedDict()
+        self._scans: OrderedDict[Hashable, TextScan] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: Hashable) -> Scan:
+    def get(self, key: Hashable) -> TextScan:
         """Return the scan that was begun for the same texts and words, or a new one."""
         with self._lock:
-            scan = self._scans.setdefault(key, Scan())
+            scan = self._scans.setdefault(key, TextScan())
             self._scans.move_to_end(key)
             while len(self._scans) > MOST_SCANS:
                 self._scans.popitem(last=False)

@@ -172,8 +172,8 @@ def show_case(request: Request) -> CasePage | HtmlPage:
             attempt["notes"]["scans"] = [f"{kind}: “{mark.passage}”" for kind, mark in marked]
         chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
         add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
-        asked = asked_result(view.run, result)
-        add_exchanges(store, view.run, asked, chosen["shown"], most=most)
+        put_result = asked_result(view.run, result)
+        add_exchanges(store, view.run, put_result, chosen["shown"], most=most)
     return HtmlPage(
         template="case",
         data=data
@@ -199,8 +199,8 @@ def _shown_attempt(
 ) -> dict[str, Any]:
     """Choose the attempts, the step of an agent and the second attempt that the page shows."""
     attempts = case["attempts"]
-    asked = request.query_params.get("attempt")
-    whole = asked in ("all", "failed")
+    attempt_choice = request.query_params.get("attempt")
+    whole = attempt_choice in ("all", "failed")
     failed = [one for one in attempts if one["value"] is None or one["value"] < case["full"] - NEAR]
     wanted = -1 if whole else addresses.whole_number(request, "attempt", -1)
     against = addresses.whole_number(request, "against", -1)
@@ -238,11 +238,11 @@ def _shown_attempt(
         compared_with = {"index": against, "texts": compared(*outputs)}
     return {
         "shown": failed
-        if asked == "failed" and failed
+        if attempt_choice == "failed" and failed
         else attempts
         if few
         else attempts[place : place + 1],
-        "failed_only": asked == "failed",
+        "failed_only": attempt_choice == "failed",
         "failed_count": len(failed),
         "failed_link": link(("attempt", "failed"))
         if len(attempts) > 2 and 0 < len(failed) < len(attempts)
@@ -381,7 +381,7 @@ def _object(
 ) -> CasePage:
     """Build the JSON: the output of ``proctor show --json``, plus all messages and calls."""
     shown_case = case_object(result)
-    asked = asked_result(view.run, result).case
+    put_case = asked_result(view.run, result).case
     shown_case["attempts"] = [
         {
             **shown,
@@ -402,14 +402,14 @@ def _object(
                     seconds=call.seconds,
                     cost=call.cost,
                 )
-                for call in candidate_calls(store, view.run, asked, item.attempt)
+                for call in candidate_calls(store, view.run, put_case, item.attempt)
             ],
         }
         for shown, item in zip(shown_case["attempts"], result.attempts, strict=True)
     ]
     return CasePage(
         run=Named.of(view.run),
-        messages=_messages(asked.messages),
+        messages=_messages(put_case.messages),
         references=list(result.case.references),
         context=list(result.case.context),
         **shown_case,

@@ -215,7 +215,7 @@ def _round(one: ShownRound, most: int | None) -> Laid:
 def _posts(posts: Sequence[ShownPost], most: int | None) -> list[Laid]:
     """Lay out posts; those that name an earlier one as their parent hang on it."""
     top: list[Laid] = []
-    known: dict[str, Laid] = {}
+    laid_by_id: dict[str, Laid] = {}
     for post, depth in with_depth(posts):
         laid: Laid = {
             "sender": post.sender,
@@ -226,12 +226,12 @@ def _posts(posts: Sequence[ShownPost], most: int | None) -> list[Laid]:
             ],
             "within": [],
         }
-        around = known[post.parent] if depth else None
+        around = laid_by_id[post.parent] if depth else None
         (top if around is None else around["within"]).append(laid)
         if post.id:
             # What lies deeper than people can follow hangs on the last level.
             deepest = around is not None and depth >= DEEPEST
-            known.setdefault(post.id, around if deepest and around is not None else laid)
+            laid_by_id.setdefault(post.id, around if deepest and around is not None else laid)
     return top
 
 

@@ -96,11 +96,11 @@ def _cases(store: Store, run_id: str, most: int) -> list[LinkedCase]:
 def _rates(store: Store, run_id: str) -> list[CriterionRate]:
     cases = _cases(store, run_id, MOST_CASES)
     sampled = len(cases) <= store.results.last_position(run_id)
-    found: dict[tuple[str, bool], list[list[float]]] = defaultdict(list)
+    shares_by_criterion: dict[tuple[str, bool], list[list[float]]] = defaultdict(list)
     for linked in cases:
         for key, shares in _shares(linked).items():
-            found[key].append(shares)
-    shared = [(key, rows) for key, rows in found.items() if len(rows) > 1]
+            shares_by_criterion[key].append(shares)
+    shared = [(key, rows) for key, rows in shares_by_criterion.items() if len(rows) > 1]
     shared.sort(key=lambda item: (-len(item[1]), item[0]))
     rates = []
     for (name, penalty), rows in shared[:MOST]:

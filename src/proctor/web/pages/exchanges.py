@@ -13,18 +13,18 @@ MOST_ATTEMPTS = 5
 
 
 def add_exchanges(
-    store: Store, run: Run, asked: CaseResult, attempts: Sequence[Laid], *, most: int | None
+    store: Store, run: Run, result: CaseResult, attempts: Sequence[Laid], *, most: int | None
 ) -> None:
     """Add the stored calls of the candidate to attempts, and to the steps that they gave.
 
-    ``asked`` is the case as its candidate was asked it.
+    ``result`` is the case as its candidate was asked it.
     """
-    by_index = {item.attempt.index: item.attempt for item in asked.attempts}
+    by_index = {item.attempt.index: item.attempt for item in result.attempts}
     for place, attempt in enumerate(attempts):
         attempt["calls"] = []
         if place >= MOST_ATTEMPTS:
             continue
-        calls = candidate_calls(store, run, asked.case, by_index[attempt["index"]])
+        calls = candidate_calls(store, run, result.case, by_index[attempt["index"]])
         laid = {call.reply: laid_call(call, most) for call in calls}
         attempt["calls"] = list(laid.values())
         for step in attempt["trace"]["steps"]:

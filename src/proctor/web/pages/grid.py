@@ -134,7 +134,7 @@ def show_grid(request: Request) -> Page[GridPage]:
     references = list(dict.fromkeys(request.query_params.getlist("run")))
     if not 2 <= len(references) <= MOST_RUNS:
         raise UsageError(f"expected 2 to {MOST_RUNS} runs for a grid, not {len(references)}")
-    asked = GridAsked.of(request)
+    selection = GridAsked.of(request)
     with opened(request) as store, or_missing():
         views = [view_of(store, reference) for reference in references]
         views.sort(key=lambda view: view.run.started)
@@ -151,8 +151,8 @@ def show_grid(request: Request) -> Page[GridPage]:
         cache = store_pool_of(request).page_cache
         grid = compute() if key is None else cache.of(("grid", key, language), compute)
         counts = count() if key is None else cache.of(("grid counts", key), count)
-        search = searched(request, store, searched_runs(runs), asked.query.search)
-        case_ids, following = store.grid_listing.page(runs, asked.query, ROWS, asked.after)
+        search = searched(request, store, searched_runs(runs), selection.query.search)
+        case_ids, following = store.grid_listing.page(runs, selection.query, ROWS, selection.after)
         rows = _rows(store, [run.id for run in runs], case_ids)
         columns = [
             _column(run, view, grid, answer_times(request, store, view.run))
@@ -165,24 +165,24 @@ def show_grid(request: Request) -> Page[GridPage]:
         note=grid.note,
         prompt_verdicts=[verdict.sentence for verdict in grid.prompt_verdicts],
         counts=GridNumbers(**counts._asdict()),
-        kind=asked.kind,
-        q=asked.query.search,
+        kind=selection.kind,
+        q=selection.query.search,
         search=search,
         cases=rows,
         next=following,
         compare=addresses.with_query("/compare", runs_query) if len(ids) <= 4 else "",
     )
-    here = {"after": asked.after} if asked.after >= 0 else {}
+    here = {"after": selection.after} if selection.after >= 0 else {}
     only_page = {
-        "differences": asked.differences,
+        "differences": selection.differences,
         "kinds": [
-            (kind, count, asked.link(ids, kind=kind))
+            (kind, count, selection.link(ids, kind=kind))
             for kind, count in zip(("", *OUTCOMES), counts, strict=True)
         ],
-        "more": asked.link(ids, after=following),
-        "all_cases": asked.link(ids, kind="", q=""),
-        "rendered_link": asked.link(ids, text="", **here),
-        "differences_link": asked.link(ids, text=DIFFERENCES, **here),
+        "more": selection.link(ids, after=following),
+        "all_cases": selection.link(ids, kind="", q=""),
+        "rendered_link": selection.link(ids, text="", **here),
+        "differences_link": selection.link(ids, text=DIFFERENCES, **here),
         "battles": addresses.with_query("/battles", runs_query),
     }
     return Page(template="grid", data=data, only_page=only_page)

@@ -93,9 +93,9 @@ def _model_call(post: ShownPost, round_number: int, most: int | None) -> PlacedS
     kinds = dict(post.attachments)
     usage, spent = _object(kinds.get("model_usage")), _spent(kinds)
     messages = _json(kinds.get("model_request"))
-    last = _said(messages[-1] if isinstance(messages, list) and messages else messages)
-    asked = [_object(text) for kind, text in post.attachments if kind == "function"]
-    wanted = [(str(one.get("name") or ""), str(one.get("arguments") or "")) for one in asked]
+    last = _text_of(messages[-1] if isinstance(messages, list) and messages else messages)
+    functions = [_object(text) for kind, text in post.attachments if kind == "function"]
+    wanted = [(str(one.get("name") or ""), str(one.get("arguments") or "")) for one in functions]
     reply = "\n".join([post.message, *(f"{name}({words})" for name, words in wanted)]).strip()
     status = _number(usage.get("status"))
     step = _step(round_number, "model", str(usage.get("model") or post.sender)) | {
@@ -123,7 +123,7 @@ def _model_call(post: ShownPost, round_number: int, most: int | None) -> PlacedS
     )
 
 
-def _said(message: Any) -> str:
+def _text_of(message: Any) -> str:
     """Return the text of a message, in whatever API it was sent."""
     if not isinstance(message, Mapping):
         return message if isinstance(message, str) else "" if message is None else written(message)

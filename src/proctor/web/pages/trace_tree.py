@@ -39,15 +39,15 @@ def tree_of(placed: Sequence[PlacedStep]) -> list[Laid]:
     if not any(one.tool for one in own):
         # Nobody told what the calls led to: they stay where they are.
         calls, own = [], list(placed)
-    led, said = _led_to(calls, own), {one.text.strip() for one in calls}
+    led, texts = _led_to(calls, own), {one.text.strip() for one in calls}
     top: list[Laid] = []
-    known: dict[str, Laid] = {}
+    step_by_id: dict[str, Laid] = {}
     siblings: dict[int, list[Laid]] = {}
     for one in own:
         inner = one is not own[0] and one is not own[-1]
-        if inner and one.step["kind"] == "post" and one.text.strip() in said:
+        if inner and one.step["kind"] == "post" and one.text.strip() in texts:
             continue  # the model call says the same
-        around = known.get(one.parent) if one.parent else None
+        around = step_by_id.get(one.parent) if one.parent else None
         level = top if around is None else around["within"]
         call = led.get(id(one))
         if call is not None and id(call) not in siblings:
@@ -62,7 +62,7 @@ def tree_of(placed: Sequence[PlacedStep]) -> list[Laid]:
             _deepen(one.step, around, inside=around is not None)
         if one.id:
             deepest = around is not None and one.step["depth"] >= DEEPEST
-            known.setdefault(one.id, around if deepest and around is not None else one.step)
+            step_by_id.setdefault(one.id, around if deepest and around is not None else one.step)
     _insert(calls, siblings, top, own[-1].text.strip() if own else "")
     return top
 
@@ -145,13 +145,13 @@ def _led_to(calls: Sequence[PlacedStep], own: Sequence[PlacedStep]) -> dict[int,
     Tools are asked for and run in one order; where an agent tells of as many, they are those.
     Otherwise only tools of the same name and arguments are.
     """
-    asked = [(call, name, words) for call in calls for name, words in call.asks or ()]
+    requested = [(call, name, words) for call in calls for name, words in call.asks or ()]
     ran = [one for one in own if one.tool]
-    if [name for _, name, _ in asked] == [one.tool for one in ran]:
-        return {id(one): call for (call, _, _), one in zip(asked, ran, strict=True)}
+    if [name for _, name, _ in requested] == [one.tool for one in ran]:
+        return {id(one): call for (call, _, _), one in zip(requested, ran, strict=True)}
     led: dict[int, PlacedStep] = {}
     unused = list(ran)
-    for call, name, words in asked:
+    for call, name, words in requested:
         same = (one for one in unused if one.tool == name and _value(one.text) == _value(words))
         if (one := next(same, None)) is not None:
             unused.remove(one)

@@ -112,8 +112,8 @@ def _tokens(usage: Json) -> int | None:
 
 def _seconds(detail: Mapping[str, Json]) -> float | None:
     """Return how long the judge took: for one question, or for all that were asked."""
-    asked = detail.get("asked")
-    told = [detail, *(asked if isinstance(asked, list | tuple) else ())]
+    questions = detail.get("asked")
+    told = [detail, *(questions if isinstance(questions, list | tuple) else ())]
     seconds = [one for one in (_number(row, "seconds") for row in told) if one is not None]
     return sum(seconds) if seconds else None
 
