@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -261,7 +261,11 @@ def _is_share(number: Mapping[str, Any]) -> bool:
 
 
 def _chance_beyond(number: Mapping[str, Any], threshold: float) -> float | None:
-    """Return how often a number that scatters as its interval says lies beyond a threshold."""
+    """Return how often the number of another such run lies beyond a threshold.
+
+    Both numbers scatter around the true one as the interval says, so that they lie apart by the
+    square root of 2 more than either lies from the truth.
+    """
     value, low, high = (number.get(name) for name in ("value", "low", "high"))
     if value is None or low is None or high is None:
         return None
@@ -269,7 +273,7 @@ def _chance_beyond(number: Mapping[str, Any], threshold: float) -> float | None:
     away = abs(value - threshold)
     if half <= 0:
         return None
-    return NormalDist().cdf(-away / (half / Z95))
+    return NormalDist().cdf(-away / (sqrt(2) * half / Z95))
 
 
 def luck_words(luck: float | None) -> str:
