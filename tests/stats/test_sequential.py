@@ -60,6 +60,9 @@ def test_a_look_that_decided_stays() -> None:
     look = found.look()
     assert (look.decision, look.cases) == ("better", 7)
     assert look.odds >= 20
+    last = found.last()
+    assert (last.decision, last.cases) == (None, 20)
+    assert last.odds < 1
     assert found.interval() is not None
 
 

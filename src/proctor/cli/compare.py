@@ -47,7 +47,7 @@ TITLES = {
 @click.option(
     "--sequential",
     is_flag=True,
-    help="Decide by evidence that may be looked at after every case, in random order.",
+    help="Decide by evidence that may be looked at again whenever there are more cases.",
 )
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
 @click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")

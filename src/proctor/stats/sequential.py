@@ -122,11 +122,17 @@ class SequentialComparison:
             self.decided = Look(self.cases, self._odds(decision), decision)
 
     def look(self) -> Look:
-        """Return the look that decided, else the last one."""
-        if self.decided is not None:
-            return self.decided
-        odds = max(self._better.odds, self._worse.odds)
-        return Look(self.cases, odds, None)
+        """Return the look that decided, else the last one.
+
+        It errs as seldom as it should where the order of the cases is fixed once and for all.
+        """
+        return self.last() if self.decided is None else self.decided
+
+    def last(self) -> Look:
+        """Return the evidence of all cases, which their order does not matter for."""
+        if (decision := self._decision()) is not None:
+            return Look(self.cases, self._odds(decision), decision)
+        return Look(self.cases, max(self._better.odds, self._worse.odds), None)
 
     def interval(self, level: float = 0.95) -> Interval | None:
         """Return an interval of the difference that holds whenever somebody looks."""

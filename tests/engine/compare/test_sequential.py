@@ -1,4 +1,4 @@
-"""Evidence on stored runs, case by case in random order."""
+"""Evidence on stored runs, whenever there are more cases."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine.compare.stored_pairs import case, many, row, values
+from proctor.core.random_order import ORDER_SEED, order_key
 from proctor.core.run import Run
 from proctor.engine.compare.as_json import compared_object
 from proctor.engine.compare.comparing import (
@@ -25,7 +26,7 @@ def test_evidence_decides_at_any_time(store: Store, put: Callable[..., Run]) -> 
     (found,) = compared.contrasts
     assert found.sequential is not None
     assert (found.verdict, found.told_apart) == ("better", "better")
-    assert found.sequential.cases < 200
+    assert found.sequential.cases == 200
     assert f"evidence {odds_text(found.sequential.odds)}:1 after" in sentence(found)
     assert sentence(found).endswith("You may stop.")
     assert sentence(found, "zh").endswith("可以停止。")
@@ -61,6 +62,43 @@ def test_the_unscored_weaken_evidence(store: Store, put: Callable[..., Run]) -> 
     (nothing,) = compare(store, ["old", "gone"], CompareSettings(sequential=True)).contrasts
     assert found.verdict == "better"
     assert nothing.verdict == "nothing"
+
+
+def test_some_order_in_which_it_would_have_been_enough_is_not(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    """Cases that are added come in between the others: one such order after the other is no luck."""
+    names = sorted(values([0.0] * 60), key=lambda name: order_key(name, ORDER_SEED))
+    old = {name: 0.0 if place < 12 else float(place % 2) for place, name in enumerate(names)}
+    new = {name: 1.0 if place < 12 else 1.0 - old[name] for place, name in enumerate(names)}
+    put("old", old)
+    put("new", new)
+    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    assert found.sequential is not None
+    assert (found.verdict, found.sequential.cases) == ("unclear", 60)
+    early = {"stopped_early": {"seed": ORDER_SEED, "cases": 60}}
+    put("planned", new, settings=early)
+    (stopped,) = compare(store, ["old", "planned"]).contrasts
+    assert stopped.sequential is not None
+    assert (stopped.verdict, stopped.sequential.cases) == ("better", 7)
+
+
+def test_penalties_that_were_not_seen_weaken_evidence(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    old, new = values([0.5] * 90), values([0.6] * 90)
+    names = [f"c{place:03}" for place in range(90)]
+    fine = case("fine").criteria[0]
+    verdicts = []
+    for kind, weight in (("plain", 0.0), ("fined", -9.0)):
+        criteria = (fine, replace(fine, id="fine", weight=weight)) if weight else (fine,)
+        cases = [case(name, criteria=criteria) for name in names]
+        put(f"{kind} old", old, cases=cases)
+        put(f"{kind} new", new, cases=cases)
+        runs = [f"{kind} old", f"{kind} new"]
+        (found,) = compare(store, runs, CompareSettings(sequential=True)).contrasts
+        verdicts.append(found.verdict)
+    assert verdicts == ["better", "unclear"]
 
 
 def test_three_runs_take_more_evidence(store: Store, put: Callable[..., Run]) -> None:
@@ -109,4 +147,4 @@ def test_clusters_are_compared_as_one_draw(store: Store, put: Callable[..., Run]
     (looked,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
     assert looked.sequential is not None
     assert (looked.sequential.cases, looked.sequential.clustered) == (20, True)
-    assert "after 20 questions in random order" in sentence(looked)
+    assert "after 20 questions, " in sentence(looked)

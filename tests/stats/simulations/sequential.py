@@ -60,6 +60,45 @@ def wrong(chances: Mapping[float, float], draws: int, claim: float = 0.0) -> flo
     return float((above < NEVER).mean() + (below < NEVER).mean())
 
 
+def looked_again(
+    changed: float, looks: tuple[int, int, int], *, any_order: bool = False
+) -> float:
+    """Return how often equal runs are told apart when cases are added between looks.
+
+    Each look sees all cases that there are; ``any_order`` takes them in one random order, in which
+    the new ones come in between, and believes the first place where the evidence is enough.
+    """
+    draws, most, step = looks
+    random = np.random.default_rng([draws, most, step])
+    capital = _capitals(int(most * changed / 2 + 8 * np.sqrt(most * changed) + 20))
+    wrong = 0
+    for _ in range(draws):
+        half = changed / 2
+        changes = random.choice([1, -1, 0], most, p=[half, half, 1 - changed])
+        order = random.permutation(most)
+        for there in range(step, most + 1, step):
+            seen = changes[order[order < there]] if any_order else changes[:there]
+            up, down = (np.cumsum(seen == side) for side in (1, -1))
+            if not any_order:
+                up, down = up[-1:], down[-1:]
+            if max(capital[up, down].max(), capital[down, up].max()) >= log(2 * SURE):
+                wrong += 1
+                break
+    return wrong / draws
+
+
+def _capitals(most: int) -> Numbers:
+    """Return the log capital after each number of gains (rows) and losses of full marks."""
+    logs, shares = _start(0.0, 1, DIFFERENCE)
+    number = np.arange(most)
+    rows = []
+    for gains in range(most):
+        after = logs + gains * np.log1p(shares) + number[:, None] * np.log1p(-shares)
+        top = after.max(axis=1)
+        rows.append(top + np.log(np.exp(after - top[:, None]).mean(axis=1)))
+    return np.array(rows)
+
+
 def median_cases(down: float, gain: float, draws: int, step: int = 1) -> float:
     """Return the median number of cases until a gain is found, some cases getting worse."""
     chances = {1.0: down + gain, -1.0: down, 0.0: 1 - 2 * down - gain}
@@ -72,6 +111,10 @@ def tables(draws: int = 2_000) -> Iterator[str]:
     yield "|---|---|"
     for name, chances in SHAPES.items():
         yield f"| {name} | {100 * wrong(chances, draws):.1f} |"
+    for changed in (0.1, 0.2, 1.0):
+        for any_order in (True, False):
+            again = 100 * looked_again(changed, (draws // 2, 1_000, 10), any_order=any_order)
+            yield f"| cases added, {changed:.0%} change, any order {any_order} | {again:.1f} |"
     yield ""
     yield "| Get worse | fixed, for +10 | evidence at +15 | share | at +15, looks by 10 | share | at +10 |"
     yield "|---|---|---|---|---|---|---|"

@@ -4,7 +4,14 @@ import pytest
 
 from proctor.stats.power import pairs_needed
 from proctor.stats.sequential import UNIT, SequentialComparison
-from stats.simulations.sequential import NEVER, SHAPES, crossings, median_cases, wrong
+from stats.simulations.sequential import (
+    NEVER,
+    SHAPES,
+    crossings,
+    looked_again,
+    median_cases,
+    wrong,
+)
 
 
 def test_what_is_simulated_is_what_is_computed() -> None:
@@ -20,6 +27,19 @@ def test_what_is_simulated_is_what_is_computed() -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_looks_every_ten_cases_up_to_five_thousand(name: str) -> None:
     assert wrong(SHAPES[name], 400) <= 0.05 + 0.02
+
+
+def test_adding_cases_between_looks_seldom_errs_at_a_first_look() -> None:
+    assert looked_again(1.0, (200, 300, 10)) <= 0.05 + 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changed", [0.1, 0.2, 1.0])
+def test_adding_cases_between_looks_seldom_errs(changed: float) -> None:
+    looks = (1_000, 1_000, 10)
+    assert looked_again(changed, looks) <= 0.05 + 0.01
+    # Which place in one order after the other was enough says nothing.
+    assert looked_again(changed, looks, any_order=True) > 0.15
 
 
 @pytest.mark.slow

@@ -1,11 +1,12 @@
 """Comparing run by run as if the cases came one after the other: evidence at any time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from proctor.core.case_value import ValueStatus
+from proctor.core.case_value import ValueStatus, least_value
 from proctor.core.random_order import ORDER_SEED, order_key
 from proctor.core.run import Run
+from proctor.core.suite import Case
 from proctor.engine.compare.results import Contrast, share
 from proctor.engine.compare.verdict import SequentialEvidence
 from proctor.stats.sequential import SURE, SequentialComparison, ValueRange
@@ -25,7 +26,7 @@ class PairedEnds:
 def sequential_contrasts(
     store: Store, contrasts: Sequence[Contrast], margin: float | None
 ) -> list[Contrast]:
-    """Add to each pair of runs what the evidence comes to, case by case in random order."""
+    """Add to each pair of runs what the evidence on their cases comes to."""
     return [_with_evidence(store, contrast, margin, len(contrasts)) for contrast in contrasts]
 
 
@@ -66,13 +67,42 @@ def merged_ends(ends: Sequence[PairedEnds]) -> PairedEnds:
     return PairedEnds(low, high, weight)
 
 
-def bounds_of(ends: Sequence[PairedEnds]) -> ValueRange:
-    """Return how far a case can change: by full marks, or more where penalties show."""
-    most = max([1.0, *(max(-one.low, one.high) for one in ends)])
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a suite says of its cases before any is answered."""
+
+    least: float
+    """The least that a case can be worth, as a part of its full marks: below 0 by penalties."""
+    heaviest: float
+    """The weight of the heaviest draw: a case, or a cluster of cases."""
+
+    @classmethod
+    def of(cls, cases: Iterable[Case]) -> "Reach":
+        """Gather both from all cases."""
+        least = heaviest = 0.0
+        clusters: dict[str, float] = {}
+        for case in cases:
+            least = min(least, share(least_value(case), case.full_score))
+            weight = max(0.0, case.weight * case.full_score)
+            if case.cluster:
+                weight = clusters[case.cluster] = clusters.get(case.cluster, 0.0) + weight
+            heaviest = max(heaviest, weight)
+        return cls(least, heaviest)
+
+
+def bounds_of(ends: Sequence[PairedEnds], least: float) -> ValueRange:
+    """Return how far a case can change: by full marks, and by all penalties that there are."""
+    most = max([1.0 - least, *(max(-one.low, one.high) for one in ends)])
     return ValueRange(-most, most)
 
 
 def _with_evidence(store: Store, contrast: Contrast, margin: float | None, tested: int) -> Contrast:
+    """Add the evidence of all cases that there are; of a run that was stopped, where it stopped.
+
+    The order of a run that was stopped was fixed before its first case. Of other runs there may be
+    more cases at the next look, which come in between in any random order: only evidence that does
+    not depend on the order is then safe however often somebody looks.
+    """
     first, second = contrast.first.run, contrast.second.run
     seed = order_seed(second, first)
     draws: dict[str, list[PairedEnds]] = {}
@@ -82,11 +112,15 @@ def _with_evidence(store: Store, contrast: Contrast, margin: float | None, teste
     cases = sum(map(len, draws.values()))
     order = sorted(draws, key=lambda name: order_key(name, seed))
     ends = [merged_ends(draws[name]) for name in order]
-    heaviest = max((one.weight for one in ends), default=1.0)
-    comparison = SequentialComparison(margin=margin, bounds=bounds_of(ends), sure=SURE * tested)
+    reach = Reach.of(case for _, _, case in store.suites.iter_cases(first.suite_key))
+    heaviest = max([reach.heaviest, *(one.weight for one in ends)]) or 1.0
+    comparison = SequentialComparison(
+        margin=margin, bounds=bounds_of(ends, reach.least), sure=SURE * tested
+    )
     for one in ends:
         comparison.add(one.low, one.high, one.weight / heaviest)
-    look = comparison.look()
+    is_ordered = first.stopped_early is not None or second.stopped_early is not None
+    look = comparison.look() if is_ordered else comparison.last()
     evidence = SequentialEvidence(
         decision=look.decision,
         odds=look.odds,

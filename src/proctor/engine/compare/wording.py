@@ -20,7 +20,7 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "numbers": "{difference} points of 100, 95 % interval {low} to {high}, {p}, {cases}",
         "together": "{difference} points of 100, interval {low} to {high} (95 % for all {tested}"
         " rows together), {p}, {cases}",
-        "evidence": "evidence {odds}:1 after {cases} in random order, {difference} points of 100,"
+        "evidence": "evidence {odds}:1 after {cases}, {difference} points of 100,"
         " interval {low} to {high} at any time",
         "stop": "You may stop.",
         "go on": "Evidence of {sure}:1 would be enough.",
@@ -64,7 +64,7 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "numbers": "{difference} 分（满分 100），95 % 区间 {low} 至 {high}，{p}，{cases}",
         "together": "{difference} 分（满分 100），区间 {low} 至 {high}（{tested} 行合计 95 %），"
         "{p}，{cases}",
-        "evidence": "按随机顺序看过{cases}后证据为 {odds}:1，{difference} 分（满分 100），"
+        "evidence": "看过{cases}后证据为 {odds}:1，{difference} 分（满分 100），"
         "任何时候都成立的区间 {low} 至 {high}",
         "stop": "可以停止。",
         "go on": "证据达到 {sure}:1 即可。",
