@@ -195,6 +195,39 @@ def test_a_draw_outside_the_scale_is_not_bounded_by_it() -> None:
     assert sums.interval(SHARE) == sums.interval(SHARE, method="t")
 
 
+def _lost(light: int, heavy: int) -> RatioSums:
+    """Return 475 draws of weight 1 and 25 of weight 10, of which so many lost full marks."""
+    pairs = [(0.0, 1.0)] * light + [(1.0, 1.0)] * (475 - light)
+    return RatioSums.of(pairs + [(0.0, 10.0)] * heavy + [(10.0, 10.0)] * (25 - heavy))
+
+
+def test_losses_of_heavy_draws_may_not_have_been_seen() -> None:
+    """If a tenth of all lost, none of 25 heavy ones does so in 7 % of samples."""
+    low, high = _lost(47, 0).interval() or (9.0, 9.0)
+    assert low < 0.9 < high
+    # What was gained was gained by heavy draws, too: nothing is added at the other end.
+    upside = RatioSums.of([(5.0, 5.0)] * 20 + [(0.0, 1.0)] * 300)
+    same = RatioSums.of([(1.0, 1.0)] * 20 + [(0.0, 1.0)] * 300)
+    assert upside._weight_beyond(1.0, (0.0, 1.0)) == upside.typical_weight
+    assert same._weight_beyond(0.0, (0.0, 1.0)) == same.typical_weight == 1.0
+    mirrored = RatioSums.of([(1.0, 1.0)] * 47 + [(0.0, 1.0)] * 428 + [(0.0, 10.0)] * 25)
+    found = mirrored.interval() or (9.0, 9.0)
+    assert (1 - found[1], 1 - found[0]) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_few_draws_leave_room_for_heavier_ones_anyway() -> None:
+    sums = RatioSums.of([(0.0, 1.0)] + [(1.0, 1.0)] * 5 + [(2.0, 2.0)] * 5)
+    assert sums._weight_beyond(0.0, (0.0, 1.0)) == sums.typical_weight
+
+
+def test_sums_of_an_earlier_version_know_no_heaviest_draw() -> None:
+    sums = _lost(47, 0)
+    earlier = RatioSums.from_json(sums.to_json()[:-1])
+    assert earlier.heaviest == 0.0
+    assert earlier._weight_beyond(0.0, (0.0, 1.0)) == sums.typical_weight
+    assert RatioSums.from_json(sums.to_json()) == sums
+
+
 def test_scales_around_others() -> None:
     assert Scale.around() == OPEN
     assert Scale.around(SHARE, Scale(1, 5)) == (0.0, 5)
@@ -218,6 +251,10 @@ def test_sums_do_not_depend_on_how_they_are_cut() -> None:
             whole.interval(method=method), rel=1e-12
         )
     assert (parts.least, parts.most) == (whole.least, whole.most)
+    assert parts.heaviest == whole.heaviest == max(weight for _, weight in pairs)
+    many = RatioSums()
+    many.add_many([value for value, _ in pairs], [weight for _, weight in pairs])
+    assert many == whole
     rate = sum(v for v, _ in pairs) / sum(w for _, w in pairs)
     squares = sum((v - rate * w) ** 2 for v, w in pairs)
     half = t_quantile(0.975, 999) * sqrt(1000 / 999 * squares) / whole.weight

@@ -15,6 +15,9 @@ IntervalMethod = Literal["bounded", "t", "bootstrap"]
 _CELLS = 2_000_000
 _LARGE_DF = 1_000.0
 _ROUNDING = 1e-6
+_FEW_EFFECTIVE, _MANY_EFFECTIVE = 20.0, 60.0
+"""With so few effective draws an added one of typical weight leaves room enough for a heavier
+one; from so many on it may have to be as heavy as the heaviest."""
 
 
 class Scale(NamedTuple):
@@ -61,6 +64,8 @@ class RatioSums:
     _vv: float = 0.0
     _vw: float = 0.0
     _ww: float = 0.0
+    heaviest: float = 0.0
+    """The largest weight of a single draw so far."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[float, float]]) -> "RatioSums":
@@ -85,6 +90,7 @@ class RatioSums:
         self.n += 1
         self.value += value
         self.weight += weight
+        self.heaviest = max(self.heaviest, weight)
         before_v, before_w = value - self._mean_v, weight - self._mean_w
         self._mean_v += before_v / self.n
         self._mean_w += before_w / self.n
@@ -96,6 +102,7 @@ class RatioSums:
     def add_many(self, values: Sequence[float], weights: Sequence[float]) -> None:
         """Take in draws one after the other, in a fraction of the time of single ones."""
         n, total, total_w, least, most = self.n, self.value, self.weight, self.least, self.most
+        heaviest = self.heaviest
         mean_v, mean_w, vv, vw, ww = self._mean_v, self._mean_w, self._vv, self._vw, self._ww
         for value, weight in zip(values, weights, strict=True):
             if weight > 0:
@@ -107,6 +114,7 @@ class RatioSums:
             n += 1
             total += value
             total_w += weight
+            heaviest = max(heaviest, weight)
             before_v, before_w = value - mean_v, weight - mean_w
             mean_v += before_v / n
             mean_w += before_w / n
@@ -116,6 +124,7 @@ class RatioSums:
             ww += before_w * after_w
         self.n, self.value, self.weight, self.least, self.most = n, total, total_w, least, most
         self._mean_v, self._mean_w, self._vv, self._vw, self._ww = mean_v, mean_w, vv, vw, ww
+        self.heaviest = heaviest
 
     def merge(self, other: "RatioSums") -> None:
         """Take in all that another has gathered."""
@@ -131,6 +140,7 @@ class RatioSums:
         self._mean_w += apart_w * other.n / n
         self.n, self.value, self.weight = n, self.value + other.value, self.weight + other.weight
         self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+        self.heaviest = max(self.heaviest, other.heaviest)
 
     def to_json(self) -> list[float | str]:
         """Return the sums as JSON, to be merged elsewhere."""
@@ -210,12 +220,30 @@ class RatioSums:
 
     def _quantile(self, end: float, ends: Interval, part: float) -> float:
         """Return a quantile of the ratio with a draw at one end, as a share of the scale."""
-        added, length = self.typical_weight, ends[1] - ends[0]
-        weight, size = self.weight + added, self.weight / added + 1
+        added, length = self._weight_beyond(end, ends), ends[1] - ends[0]
+        weight, size = self.weight + added, self.weight / self.typical_weight + 1
         mean = (self.value + end * added) / weight
         squares = self._squares(mean) + (added * (end - mean)) ** 2
         share, variance = (mean - ends[0]) / length, squares / (weight * length) ** 2
         return matched_quantile(part, share, variance * size / (size + 1))
+
+    def _weight_beyond(self, end: float, ends: Interval) -> float:
+        """Return the weight of a draw added at one end: the typical one, or up to the heaviest.
+
+        If only light draws lost marks, heavy ones that lose some may not have been seen: the more
+        so, the lighter those are that did. Few draws cannot tell, and an added one of typical
+        weight is large among them.
+        """
+        typical, squares = self.typical_weight, self._ww + self.n * self._mean_w**2
+        products = self._vw + self.n * self._mean_v * self._mean_w
+        other = ends[1] if end == ends[0] else ends[0]
+        gone = abs(other * self.weight - self.value)
+        heavy = abs(other * squares - products)
+        many = (self.weight / typical - _FEW_EFFECTIVE) / (_MANY_EFFECTIVE - _FEW_EFFECTIVE)
+        if gone <= 1e-12 * self.weight * (ends[1] - ends[0]) or many <= 0 or heavy <= 0:
+            return typical
+        times = max(1.0, min(typical * gone / heavy, self.heaviest / typical))
+        return typical * float(times ** min(1.0, many))
 
     def _widened_t(self, scale: Scale, level: float) -> Interval | None:
         """Return the t interval, by linearisation, and never less than with two added draws."""

@@ -43,6 +43,7 @@ def sums_of(samples: Samples) -> Iterator[RatioSums]:
     columns: tuple[Numbers, ...] = (
         v.sum(axis=1), w.sum(axis=1), ratios.min(axis=1), ratios.max(axis=1), mean_v, mean_w,
         (off_v**2).sum(axis=1), (off_v * off_w).sum(axis=1), (off_w**2).sum(axis=1),
+        w.max(axis=1),
     )  # fmt: skip
     for row in zip(*(column.tolist() for column in columns), strict=True):
         yield RatioSums(n, *row)

@@ -106,6 +106,12 @@ def _long_tail(random: Random, size: tuple[int, int]) -> Samples:
     return Samples(right.astype(float), weights, 0.5 * heavy + 0.9 * (1 - heavy))
 
 
+def _few_are_heavy(random: Random, size: tuple[int, int]) -> Samples:
+    """Draw weights of which few are large: whether such a case is wrong is often not seen."""
+    weights = np.where(random.random(size) < 0.05, 20.0, 1.0)
+    return Samples((random.random(size) < 0.95).astype(float), weights, 0.95)
+
+
 SHAPES: Mapping[str, Shape] = {
     "right or wrong, 50 %": _binary(0.5),
     "right or wrong, 80 %": _binary(0.8),
@@ -125,6 +131,7 @@ SHAPES: Mapping[str, Shape] = {
     "0.5, rarely full marks": _half_but_rarely_full,
     "half weigh a thousandth, and are wrong": _tiny_are_wrong,
     "Pareto weights, heavy cases harder": _long_tail,
+    "one in 20 weighs 20, 95 %": _few_are_heavy,
 }
 SIZES = (5, 10, 20, 50, 200, 1000)
 
@@ -150,12 +157,19 @@ def _hard_are_large(random: Random, size: tuple[int, int]) -> Samples:
     return Samples(right / cases, cases.astype(float), (8 * 0.6 + 2 * 0.9) / 10)
 
 
+def _few_are_large(random: Random, size: tuple[int, int]) -> Samples:
+    """Draw clusters of which few are large, and all cases of one are right, or wrong."""
+    cases = np.where(random.random(size) < 0.08, 60.0, 6.0)
+    return Samples((random.random(size) < 0.85).astype(float), cases, 0.85)
+
+
 CLUSTERS: Mapping[str, Shape] = {
     "5 cases each, 75 %": _clustered(0.75, even=True),
     "5 cases each, 95 %": _clustered(0.95, even=True),
     "1 to 10 cases, 75 %": _clustered(0.75, even=False),
     "1 to 10 cases, 95 %": _clustered(0.95, even=False),
     "large clusters harder": _hard_are_large,
+    "one in 12 of 60 cases, others of 6, 85 %": _few_are_large,
 }
 CLUSTER_SIZES = (10, 20, 40, 200)
 
