@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ def beside_second_runs(n: int, pairs: int) -> list[Luck]:
     least = THRESHOLD * n - 1e-9
     otherwise = (first >= least) != (second >= least)
     found = []
-    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+    for low, high in pairwise(EDGES):
         here = (told >= low) & (told < high)
         share = float(otherwise[here].mean()) if here.any() else 0.0
         mean = float(told[here].mean()) if here.any() else 0.0
@@ -58,9 +59,7 @@ def beside_second_runs(n: int, pairs: int) -> list[Luck]:
 
 def table(pairs: int = 400_000) -> Iterator[str]:
     """Yield the lines of the table."""
-    spans = [
-        f"{100 * low:g} to {100 * high:g}" for low, high in zip(EDGES[:-1], EDGES[1:], strict=True)
-    ]
+    spans = [f"{100 * low:g} to {100 * high:g}" for low, high in pairwise(EDGES)]
     yield f"| Said, in % | {' | '.join(spans)} |"
     yield "|---|" + "---|" * len(spans)
     for n in SIZES:

@@ -60,9 +60,7 @@ def wrong(chances: Mapping[float, float], draws: int, claim: float = 0.0) -> flo
     return float((above < NEVER).mean() + (below < NEVER).mean())
 
 
-def looked_again(
-    changed: float, looks: tuple[int, int, int], *, any_order: bool = False
-) -> float:
+def looked_again(changed: float, looks: tuple[int, int, int], *, any_order: bool = False) -> float:
     """Return how often equal runs are told apart when cases are added between looks.
 
     Each look sees all cases that there are; ``any_order`` takes them in one random order, in which
