@@ -3,7 +3,7 @@
 Each column is read when it is first wanted, and kept while there is room.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 NUMBERS = ("value", "full", "weight", "low", "high", "spread")
 MOST_BYTES = 96 * 2**20
 """Maximum size of all columns in memory."""
+FEW = 50
+"""Of so many cases id and tags are read from their parts, rather than the columns of all cases."""
 _ROWS = 500
 """Rows that are built at once."""
 _UNREADABLE = {"status": "", "tags": "", "cluster": None}
@@ -199,6 +201,39 @@ class ResultColumns:
             case_id: (None if isnan(values[place]) else float(values[place]), float(full[place]))
             for case_id, place in self.find(case_ids).items()
         }
+
+    def labels_at(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """Return ids and tags of some cases, tags as JSON; a few are looked up in the files."""
+        few = len(positions) <= FEW and not COLUMNS.has((self.key, "tags"))
+        if few or not positions:
+            read = {part.place: self._labels_of(part) for part in self._touched(positions)}
+            places = ((place, self._part_of(place)) for place in positions)
+            return [read[part.place](place - part.first) for place, part in places]
+        tags = [self.tags.of(place) or "" for place in positions]
+        return list(zip(self.ids_at(positions), tags, strict=True))
+
+    def _part_of(self, position: int) -> RunPart:
+        return self._parts[bisect_right(self._parts, position, key=lambda part: part.first) - 1]
+
+    def _touched(self, positions: Iterable[int]) -> list[RunPart]:
+        return list({id(part): part for part in map(self._part_of, positions)}.values())
+
+    def _labels_of(self, part: RunPart) -> Callable[[int], tuple[str, str]]:
+        """Return what looks up id and tags of a case of a part, by its place there."""
+        read = _read_columns(self._folder_of, part, RESULTS, ("case_id", "tags"))
+
+        def text(name: str, place: int, nothing: str) -> str:
+            chunk, escaped = read[name]
+            if chunk is None:
+                return nothing
+            value = chunk[place].as_py() or ""
+            return unescape(value) if escaped else value
+
+        def label(place: int) -> tuple[str, str]:
+            nothing = f"case {part.first + place + 1}"
+            return text("case_id", place, nothing), text("tags", place, "")
+
+        return label
 
     def tags_at(self, position: int) -> dict[str, tuple[str, ...]]:
         """Return the tags of one case; invalid ones are empty."""
@@ -429,10 +464,11 @@ def _narrow(column: "Numbers") -> "Numbers":
 
 
 def _same_or_own(column: "Numbers", other: "Numbers") -> "Numbers":
-    """Return another column in the place of one that has the same numbers."""
+    """Return another column in the place of one that has the same numbers, bit for bit."""
     import numpy as np
 
-    return other.view() if np.array_equal(column, other, equal_nan=True) else column
+    kind = np.uint64
+    return other.view() if np.array_equal(column.view(kind), other.view(kind)) else column
 
 
 @dataclass(frozen=True)
