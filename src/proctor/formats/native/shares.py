@@ -147,8 +147,9 @@ class NativeShares(ShareReader):
         self._loader.findings = Findings()
         self._loader.tags, self._loader.clustered = share.tags, share.clustered
         self._shapes.clear()
+        stem = self.path.stem
         for row, number in zip(rows, count(first + 1)):
-            self._add(share, row, f"{self.path.stem}-{number}")
+            self._add(share, row, f"{stem}-{number}")
         share.warnings = self._loader.findings.warnings
         return share
 

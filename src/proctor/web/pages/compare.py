@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, cast
 
 from pydantic import Field
@@ -292,7 +293,10 @@ def show_compared(
             data["search"] = _searched(request, store, sides, query.pairs.search)
             more, data["listing"] = _listing(store, sides, query, after)
             listed += more
-        _beside(store, sides, data, {pair.id: pair.position for pair in listed})
+        places = {pair.id: pair.position for pair in listed}
+        # Of the same suite the second run has them at the same positions.
+        alike = [side.run for side in sides[:2] if side.run.suite_key == sides[0].run.suite_key]
+        _beside(store, sides, data, {run.id: places for run in alike})
     names = {side.run.id: side.name for side in sides}
     only_page = {
         "names": names,
@@ -376,11 +380,14 @@ def _searched(request: Request, store: Store, sides: Sequence[Side], words: str)
 
 
 def _beside(
-    store: Store, sides: Sequence[Side], data: dict[str, Any], places: Mapping[str, int]
+    store: Store,
+    sides: Sequence[Side],
+    data: dict[str, Any],
+    known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> None:
     """Add the values in all runs, the third and fourth too, to each listed case.
 
-    ``places`` has the positions of these cases in the first run.
+    ``known`` has the positions of these cases by id, in those runs of which they are known.
     """
     rows: list[dict[str, Json]] = [
         row for rows in data["pairs"][0]["flips"].values() for row in rows
@@ -389,9 +396,6 @@ def _beside(
         rows = [*rows, *data["listing"]["cases"]]
     ids = [row["id"] for row in rows]
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
-    # Of the same suite the second run has them at the same positions.
-    alike = [side for side in sides[:2] if side.run.suite_key == sides[0].run.suite_key]
-    known = {side.run.id: places for side in alike}
     texts = listed_texts(store, [side.run.id for side in sides], ids, known)
     for row in rows:
         beside = texts.get(row["id"])
