@@ -314,6 +314,15 @@ class NativeShares(ShareReader):
                 raise RowProblem
             yield AnswerRow(as_text(name), number, None, data)
 
+    def text_answers(
+        self, cases: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Iterator[AnswerRow]:
+        for name, output in zip(cases, outputs, strict=True):
+            if name is not None and output and name.isascii() and output.isascii():
+                yield AnswerRow(name, None, output, None)
+            else:
+                yield from super().text_answers([name], [output])
+
     def attempt(self, row: AnswerRow, number: int, question: tuple[Message, ...]) -> Attempt:
         if row.rest is None:
             return Attempt.of(row.case_id, row.output, index=number)
