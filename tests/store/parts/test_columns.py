@@ -80,6 +80,19 @@ def test_labels_of_a_part_that_is_gone_are_placeholders(columns: ResultColumns) 
     assert columns.labels_at([part.first, 0]) == few
 
 
+def test_ids_that_are_those_of_others_are_kept_once(store: Store) -> None:
+    module.COLUMNS.clear()
+    run = put_run(store)
+    move_to_parts(store, run.id, cases=5)
+    home, suite = store.homes.run(run.id), store.homes.suite(run.suite_key)
+    assert home is not None
+    assert suite is not None
+    own, others = home.columns.ids, suite.ids
+    assert own.array is others.array
+    assert own.at([11]) == others.at([11]) == [AWKWARD]
+    assert [own._loaded().nbytes > 0, others._loaded().nbytes] == [True, 0]
+
+
 def test_the_cache_forgets_what_was_not_used_longest() -> None:
     cache, loaded = ColumnCache(20), list[str]()
 

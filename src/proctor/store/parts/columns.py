@@ -6,7 +6,7 @@ Each column is read when it is first wanted, and kept while there is room.
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isnan
 from threading import Lock
@@ -389,8 +389,8 @@ class IdColumn:
             chunk, escaped = read[self._name]
             if chunk is None:
                 chunk = pa.array([f"case {place + 1}" for place in range(part.first, part.end)])
-            chunks.append((chunk.cast(pa.large_string()), escaped))
-        return _ids(chunks)
+            chunks.append((chunk, escaped))
+        return COLUMNS.shared(_ids(chunks))
 
 
 class _LoadedIds(IdColumn):
@@ -479,23 +479,26 @@ class _Ids:
     escaped: bool
     ascending: bool = False
     """Whether each is greater than the one before."""
+    shared: bool = False
+    """Whether the array is that of another run or suite with the same ids."""
 
     @property
     def nbytes(self) -> int:
-        """Return their size."""
-        return int(self.array.nbytes)
+        """Return the size of what it has of its own."""
+        return 0 if self.shared else int(self.array.nbytes)
 
 
 def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = pa.large_string()
     is_escaped = any(escaped for _, escaped in chunks)
+    few = sum(chunk.nbytes for chunk, _ in chunks) < _MOST_SMALL
+    kind = pa.string() if few and not is_escaped else pa.large_string()
     arrays = [
         pa.array([escape(text) for text in chunk.to_pylist()], kind)
         if is_escaped and not escaped
-        else chunk
+        else chunk.cast(kind)
         for chunk, escaped in chunks
     ]
     whole = _small(pa.concat_arrays(arrays) if arrays else pa.array([], kind))
@@ -515,11 +518,15 @@ def _text_of(scalar: Any) -> str:
     return text
 
 
+_MOST_SMALL = 2**31
+"""Bytes of ids whose places have four bytes each."""
+
+
 def _small(ids: Any) -> Any:
     """Return ids with places of four bytes each, as long as these reach to their end."""
     import pyarrow as pa
 
-    return ids.cast(pa.string()) if ids.nbytes < 2**31 else ids
+    return ids.cast(pa.string()) if ids.nbytes < _MOST_SMALL else ids
 
 
 def _as_codes(column: Any, escaped: bool) -> Codes:
@@ -568,6 +575,15 @@ class ColumnCache:
         """Return whether a column is there."""
         with self._lock:
             return key in self._columns
+
+    def shared(self, ids: "_Ids") -> "_Ids":
+        """Return ids in the array of others that are the same, if there are any."""
+        with self._lock:
+            others = [column for column, _ in self._columns.values() if isinstance(column, _Ids)]
+        for other in others:
+            if other.escaped == ids.escaped and other.array.equals(ids.array):
+                return replace(other, shared=True)
+        return ids
 
     def clear(self) -> None:
         """Forget all columns."""
