@@ -1,7 +1,10 @@
 """The marks of one criterion: where they are, how many are picked, and what does not count."""
 
+import pytest
+
 from proctor.core.case_value import ValueStatus
 from proctor.core.score import Score, ScoreStatus
+from proctor.store import criterion_points
 from proctor.store.criterion_points import CriterionMark
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
@@ -49,6 +52,21 @@ def test_some_places_are_picked_all_over_a_run(store: Store) -> None:
     assert {place // 500 for place in some} == {0, 1, 2, 3}
     assert {place % 7 for place in some} == set(range(7))
     assert store.criterion_points.sample_places("none", 10) == []
+
+
+def test_in_a_large_run_neighbours_are_picked_together(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.results.put("r", [row(place) for place in range(2000)])
+    points = store.criterion_points
+    scattered = points.sample_places("r", 200)
+    assert points.sample_places("r", 200, together=10) == scattered
+    monkeypatch.setattr(criterion_points, "_SCATTERED", 1_999)
+    some = points.sample_places("r", 200, together=10)
+    assert 100 < len(some) < 300
+    assert len({place // 10 for place in some}) == len(some) / 10
+    assert len({place // 500 for place in some}) == 4
+    assert criterion_points._sampled(2000, 200, 10) == some
 
 
 def test_scores_out_of_nothing_are_only_shown(store: Store) -> None:

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from parts_runs import put_run
 from proctor.core.run import Run
 from proctor.core.suite import Spec
 from proctor.errors import StoreError
+from proctor.store.parts.moving import move_to_parts
 from proctor.store.store import Store
+from proctor.web import store_pool
 from proctor.web.store_pool import FEW, StorePool
 
 
@@ -53,6 +56,21 @@ def test_a_store_that_was_replaced_is_opened_anew_and_nothing_is_remembered(path
     with pool.lend() as store:
         assert [run.id for run in store.runs.newest()] == ["r"]
     assert pool.page_cache.of("key", lambda: "new") == "new"
+    pool.close()
+
+
+def test_what_reads_parts_is_loaded_where_a_run_has_any(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(store_pool, "import_module", loaded.append)
+    pool = StorePool(str(path))
+    pool.load_for_parts()
+    assert loaded == []
+    with Store.open(str(path)) as store:
+        move_to_parts(store, put_run(store).id, cases=5)
+    pool.load_for_parts()
+    assert "pyarrow.parquet" in loaded
     pool.close()
 
 

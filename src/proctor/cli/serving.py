@@ -62,6 +62,7 @@ def serve(store: str | None, where: Serving) -> None:
     import uvicorn
 
     from proctor.errors import UsageError
+    from proctor.io.concurrency import meanwhile
     from proctor.io.loopback import LOOPBACK
     from proctor.io.process_memory import return_freed_memory, without_pandas
     from proctor.web.app import make_app
@@ -86,7 +87,7 @@ def serve(store: str | None, where: Serving) -> None:
         # Looking through modules and models for cycles makes one page in some wait 100 ms.
         gc.collect()
         gc.freeze()
-        with without_pandas():
+        with without_pandas(), meanwhile(app.state.store_pool.load_for_parts):
             uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 

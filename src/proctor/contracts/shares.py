@@ -73,6 +73,16 @@ class ShareReader(ABC):
     def answers(self, rows: Iterable[FileRow]) -> Iterable[AnswerRow]:
         """Read the answers of some rows."""
 
+    def text_answers(
+        self, cases: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Iterable[AnswerRow]:
+        """Read the answers of rows of a table that has these two columns of texts alone."""
+        columns = (("case", cases), ("output", outputs))
+        return self.answers(
+            FileRow(0, {name: texts[row] for name, texts in columns if texts[row] is not None})
+            for row in range(len(cases))
+        )
+
     @abstractmethod
     def attempt(self, row: AnswerRow, number: int, question: tuple[Message, ...]) -> Attempt:
         """Make the attempt of an answer at a case with these messages."""

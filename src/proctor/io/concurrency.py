@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
@@ -26,6 +26,22 @@ LISTENER: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar
 """Who is told the phase of the work, how many things are done, and of how many, where known."""
 _ABANDONED: ContextVar[Event | None] = ContextVar("abandoned", default=None)
 """Set where nobody waits any more for what a thread does."""
+
+
+@contextmanager
+def meanwhile(work: Callable[[], object]) -> Iterator[None]:
+    """Do something that can be done again, such as loading modules, while the block waits."""
+
+    def done() -> None:
+        with suppress(Exception):  # who needs it does it again, and sees what is wrong
+            work()
+
+    thread = Thread(target=done, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 @dataclass

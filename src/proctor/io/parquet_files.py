@@ -3,11 +3,10 @@
 import json
 import math
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +76,30 @@ def parquet_limits(path: Path) -> dict[str, int]:
 
 def parquet_columns(path: Path) -> list[str]:
     """Return the names of a Parquet file's columns, or raise a SuiteError."""
-    _arrow(path)
     _look(path)
+    if (key := _state(path)) not in _COLUMNS:
+        _arrow(path)
+        note_columns(path, _columns(path))
+    return list(_COLUMNS[key])
+
+
+def note_columns(path: Path, names: Iterable[str]) -> None:
+    """Note the columns of a file that some process has looked at already."""
+    if len(_COLUMNS) >= _MOST_NOTED:
+        _COLUMNS.clear()
+    _COLUMNS[_state(path)] = tuple(names)
+
+
+def _state(path: Path) -> tuple[Path, int, int]:
     status = path.stat()
-    return list(_columns(path, status.st_size, status.st_mtime_ns))
+    return path, status.st_size, status.st_mtime_ns
 
 
-@lru_cache(maxsize=64)
-def _columns(path: Path, _size: int, _changed: int) -> tuple[str, ...]:
+_COLUMNS: dict[tuple[Path, int, int], tuple[str, ...]] = {}
+_MOST_NOTED = 64
+
+
+def _columns(path: Path) -> tuple[str, ...]:
     with _decoding(path, "columns", {"memory": limit("memory")}) as process:
         assert process.stdout is not None
         text = process.stdout.read()

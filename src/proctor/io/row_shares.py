@@ -6,7 +6,7 @@ be lost.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
@@ -82,6 +82,13 @@ class FilePlan:
         groups = tuple(range(begin, end))
         skip = first - (self.ends[begin] - self.groups[begin]) if groups else 0
         return Share(path=self.path, rows=rows, groups=groups, skip=skip, first=first)
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumns:
+    """Rows of a table that has columns of texts and no others."""
+
+    columns: Sequence[Sequence[str | None]]
 
 
 def plan_text(path: Path, every: int) -> FilePlan:
@@ -169,14 +176,44 @@ def _parsed(path: Path, line: bytes, number: int) -> Json:
 
 def _table_rows(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[int, Json]]:
     import pyarrow
+
+    with _reading(pyarrow):
+        for batch, number, simple in _table_batches(share, limits):
+            yield from _rows_of_batch(share, batch, number, simple)
+
+
+def texts_or_rows(
+    share: Share, limits: Mapping[str, int], names: Sequence[str]
+) -> Iterator[TextColumns | list[tuple[int, Json]]]:
+    """Yield the rows of a share of a table, some at a time.
+
+    They come as columns of texts where the table has the named columns and no others, and each is
+    one of texts; else row by row, as from ``rows_of``.
+    """
+    import pyarrow
+
+    with _reading(pyarrow):
+        for batch, number, simple in _table_batches(share, limits):
+            kinds = [pyarrow.types.is_string, pyarrow.types.is_large_string]
+            own = batch.schema.names
+            if len(own) == len(names) == sum(name in own for name in names) and all(
+                any(check(kind) for check in kinds) for kind in batch.schema.types
+            ):
+                yield TextColumns([batch.column(name).to_pylist() for name in names])
+            else:
+                yield list(_rows_of_batch(share, batch, number, simple))
+
+
+def _table_batches(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[Any, int, bool]]:
+    """Yield batches with how many rows come before, and whether values are JSON as they are."""
+    import pyarrow
     import pyarrow.compute
     import pyarrow.parquet
 
-    from proctor.io.parquet_files import is_simple, plain_rows
+    from proctor.io.parquet_files import is_simple
     from proctor.io.parquet_process import opened_file, plain_batches, shown_schema
 
-    path = Path(share.path)
-    with _reading(pyarrow), path.open("rb") as file:
+    with Path(share.path).open("rb") as file:
         opened = opened_file(pyarrow, file, limits)
         simple = all(is_simple(pyarrow, one.type) for one in shown_schema(pyarrow, opened))
         before, left = share.skip, share.rows
@@ -184,13 +221,23 @@ def _table_rows(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[int, 
         for batch, _ in plain_batches(pyarrow, opened, limits, share.groups):
             part = batch.slice(before, left)
             before = max(0, before - batch.num_rows)
-            for row in plain_rows(path, pyarrow, part, number, simple=simple):
-                number += 1
-                yield number, row
+            yield part, number, simple
+            number += part.num_rows
             left -= part.num_rows
             if not left:
                 return
     raise UnreadableShare
+
+
+def _rows_of_batch(
+    share: Share, batch: Any, before: int, simple: bool
+) -> Iterator[tuple[int, Json]]:
+    import pyarrow
+
+    from proctor.io.parquet_files import plain_rows
+
+    rows = plain_rows(Path(share.path), pyarrow, batch, before, simple=simple)
+    return enumerate(rows, before + 1)
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from proctor.store.schema import run_results, run_scores, scores
 
 _MOST_DIVIDED = 20_000
 _MIXER, _MIXED = 2_654_435_761, 1 << 32
+_SCATTERED = 40_000
+"""Up to how many cases a sample is of single ones."""
 
 
 class CriterionMark(NamedTuple):
@@ -47,17 +49,22 @@ class CriterionPoints:
         rows = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: row.position for row in rows}
 
-    def sample_places(self, run_id: str, most: int) -> list[int]:
-        """Return the positions of a run's cases, or a sample of about that many."""
+    def sample_places(self, run_id: str, most: int, *, together: int = 1) -> list[int]:
+        """Return the positions of a run's cases, or a sample of about that many.
+
+        Of more than 40,000 cases so many neighbours come ``together``: then what is read of them
+        lies in few places of the run's files.
+        """
         if (home := self._homes.run(run_id)) is not None:
-            return _sampled(home.end, most)
+            return _sampled(home.end, most, together if home.end > _SCATTERED else 1)
         place = run_results.c.position
         mine = run_results.c.run_id == run_id
         cases = self._database.count(select(func.count()).where(mine))
         query = select(place).where(mine)
         if cases > most:
             # Not every n-th: suites often cycle through kinds of cases.
-            mixed = cast(place, BigInteger) * _MIXER % _MIXED
+            spot = place // (together if cases > _SCATTERED else 1)
+            mixed = cast(spot, BigInteger) * _MIXER % _MIXED
             query = query.where(mixed < int(most / cases * _MIXED))
         return [row.position for row in self._database.fetch_all(query.order_by(place))]
 
@@ -129,14 +136,15 @@ class CriterionPoints:
                 continue
 
 
-def _sampled(cases: int, most: int) -> list[int]:
+def _sampled(cases: int, most: int, together: int) -> list[int]:
     """Return the same positions as the query for a run in rows."""
     if cases <= most:
         return list(range(cases))
     import numpy as np
 
     places = np.arange(cases, dtype=np.int64)
-    chosen: list[int] = places[places * _MIXER % _MIXED < int(most / cases * _MIXED)].tolist()
+    mixed = places // together * _MIXER % _MIXED
+    chosen: list[int] = places[mixed < int(most / cases * _MIXED)].tolist()
     return chosen
 
 

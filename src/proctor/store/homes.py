@@ -61,6 +61,11 @@ class Homes:
         self._database = database
         self._parts = parts
 
+    def any_parts(self) -> bool:
+        """Tell whether the cases of some run are files."""
+        query = sql.select(sql.run_parts.c.number).limit(1)
+        return self._database.fetch_first(query) is not None
+
     def run(self, run_id: str) -> "RunInParts | None":
         """Return a run whose cases are files; None for one in rows."""
         if self._database.fetch_first(part_of_run, {"run_id": run_id}) is None:

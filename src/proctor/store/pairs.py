@@ -237,7 +237,7 @@ def _largest(pairs: "PairColumns", change: Change, limit: int) -> list[StoredPai
 
     places = pairs.changed(change).nonzero()[0]
     if change in ("better", "worse"):
-        one, two = (share[places] for share in pairs.shares)
+        one, two = pairs.shares_at(places)
         moved = pairs.first.weight[places] * pairs.first.full[places] * np.abs(two - one)
         if len(places) > limit:
             edge = np.partition(moved, len(moved) - limit)[len(moved) - limit]

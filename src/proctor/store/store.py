@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from proctor.store.labels import Audits, Labels, Scans
     from proctor.store.listing import Listing
     from proctor.store.pairs import PairedListing, Pairs
+    from proctor.store.parts.folders import PartFolders
     from proctor.store.parts.ledger import Parts
     from proctor.store.searched_places import SearchedPlaces
     from proctor.store.searching import Search
@@ -55,6 +56,13 @@ class Store:
         self.files = Files(database)
 
     # Loaded lazily, because few commands need them.
+
+    @cached_property
+    def part_folders(self) -> "PartFolders":
+        """Where parts are written, which is known without reading the database."""
+        from proctor.store.parts.folders import PartFolders
+
+        return PartFolders(self.database)
 
     @cached_property
     def parts(self) -> "Parts":

@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from queue import LifoQueue
 from threading import Lock
 from typing import Any, TypeVar
@@ -114,6 +115,14 @@ class StorePool:
         if "pyarrow" in sys.modules and now - self._tidied > TIDY_SECONDS:
             self._tidied = now
             trim_memory()
+
+    def load_for_parts(self) -> None:
+        """Load what reads the files of large runs, if there are any, before a page wants it."""
+        with self.lend() as store:
+            if not store.homes.any_parts():
+                return
+        for name in ("numpy", "pyarrow.compute", "pyarrow.parquet"):
+            import_module(name)
 
     def close(self) -> None:
         """Close the idle stores."""

@@ -1,7 +1,11 @@
 """Large runs part by part: the numbers of the small path, bit for bit."""
 
 import random
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
@@ -12,6 +16,7 @@ from proctor.engine.bulk import worker_process
 from proctor.engine.bulk.tasks import ShareTask
 from proctor.engine.bulk.workers import WorkerLost
 from proctor.errors import SuiteError
+from proctor.io import parquet_files
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -237,6 +242,57 @@ def test_few_answers_stay_in_rows_unless_a_person_wants_parts(tmp_path: Path, ru
     file = write_rows(tmp_path / "answers.jsonl", answers)
     assert run(suite, file, store="few").home == "rows"
     assert run(suite, file, store="many", bulk=True).home == "parts"
+
+
+@pytest.mark.slow
+def test_a_suite_that_a_worker_has_looked_at_is_not_looked_at_again(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases, answers = simple_rows(5)
+    suite = write_rows(tmp_path / "suite.parquet", cases)
+    file = write_rows(tmp_path / "answers.parquet", answers)
+    opened: list[str] = []
+    decoding = parquet_files._decoding
+
+    def noted(path: Path, what: str, limits: Mapping[str, int]) -> Any:
+        opened.append(what)
+        return decoding(path, what, limits)
+
+    monkeypatch.setattr(parquet_files, "_decoding", noted)
+    assert run(suite, file, bulk=True).home == "parts"
+    assert opened == []
+
+
+LOADED = """
+import sys
+from proctor.engine.bulk.workers import Workers
+HEAVY = {"numpy", "pyarrow", "pydantic", "sqlalchemy"}
+begin = Workers.begin
+
+async def begun(self, count):
+    print("begun with", *sorted(HEAVY & set(sys.modules)), file=sys.stderr)
+    await begin(self, count)
+
+Workers.begin = begun
+from proctor.cli.main import main
+try:
+    main(sys.argv[1:])
+finally:
+    print("ended with", *sorted(HEAVY & set(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_workers_begin_before_the_run_loads_libraries_of_its_own(tmp_path: Path) -> None:
+    cases, answers = simple_rows(5)
+    suite = write_rows(tmp_path / "suite.parquet", cases)
+    file = write_rows(tmp_path / "answers.parquet", answers)
+    command = [sys.executable, "-c", LOADED, "run", str(suite), "--answers", str(file), "--bulk"]
+    command += ["--store", str(tmp_path / "store.db")]
+    told = subprocess.run(command, capture_output=True, check=True, text=True).stderr.splitlines()
+    assert "begun with" in told
+    # Files are the workers' work.
+    assert "ended with numpy pydantic sqlalchemy" in told
 
 
 @pytest.mark.slow

@@ -8,9 +8,11 @@ import pytest
 
 from engine.compare.stored_pairs import case
 from proctor.core.run import Run
+from proctor.engine.compare import pair_sums
 from proctor.engine.compare.comparing import CompareSettings, compare
 from proctor.engine.compare.pair_sums import PairedRowSums, add_columns
 from proctor.store.pairs import Pairs
+from proctor.store.parts import pairs as parts_pairs
 from proctor.store.parts.pairs import LoadedResults, PairColumns
 from proctor.store.store import Store
 
@@ -65,6 +67,36 @@ def test_columns_and_rows_compare_alike(
         assert in_rows.extremes is not None
         for one_end, other_end in zip(in_columns.extremes, in_rows.extremes, strict=True):
             assert one_end.difference == pytest.approx(other_end.difference, abs=1e-12)
+
+
+def test_extremes_begin_with_what_was_seen_before(
+    store: Store, put: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_sums, "_BLOCK", 7)
+    monkeypatch.setattr(parts_pairs, "_STRETCH", 5)
+    draw = random.Random(6)
+    cases = [case(f"c{n:03}") for n in range(40)]
+    outcomes = {one.id: draw.choice([0.0, 1.0, 0.5]) for one in cases}
+    first = put("old", outcomes, cases=cases)
+    second = put("new", {**outcomes, "c000": 1.0, "c020": "unscored"}, cases=cases)
+    columns = as_columns(store, store.pairs, first, second)
+    one_by_one, at_once = PairedRowSums(), PairedRowSums()
+    for pair in (columns.row(place) for place in range(len(columns))):
+        one_by_one.add(pair, 1)
+    add_columns(columns, at_once)
+    for sums in (one_by_one, at_once):
+        assert sums.unscored == 1
+        ends = sums.contrast("t").extremes
+        assert ends is not None
+        low, high = (end.difference for end in ends)
+        assert low is not None
+        assert high is not None
+        assert high - low == pytest.approx(1 / 40)
+        assert (ends[0].n, ends[1].n) == (40, 40)
+    certain = PairedRowSums()
+    for pair in (columns.row(place) for place in range(20)):
+        certain.add(pair, 1)
+    assert certain.contrast("t").extremes is None
 
 
 def test_between_right_and_wrong_is_neither(

@@ -1,5 +1,8 @@
 """ROUGE column by column, on texts of all kinds."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,3 +75,18 @@ def test_lines_are_joined_for_the_sum_alone(
     column = run_scorer_column([Rouge("rougeLsum")], ScoreRows.of(contexts))
     detail = column.score(0).detail
     assert (detail["rougeL"], detail["rougeLsum"]) == (longest, union)
+
+
+WITHOUT_PANDAS = """
+import sys
+from proctor.scorers.overlap.rouge_columns import rouge_values
+values = list(rouge_values([("a b c", "a c"), ("", "a")], False))
+print(*values[0][:3], "pandas" in sys.modules, "pyarrow" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_numbering_tokens_does_not_load_pandas() -> None:
+    pytest.importorskip("pandas")
+    told = subprocess.run([sys.executable, "-c", WITHOUT_PANDAS], capture_output=True, check=True)
+    assert told.stdout.split() == b"0.8 0.0 0.8 False True".split()

@@ -54,6 +54,45 @@ def test_ids_are_found_whatever_characters_they_have(columns: ResultColumns) -> 
     assert columns.find(["c4", AWKWARD, "no", "\ud900"]) == {"c4": 4, AWKWARD: 11}
 
 
+def test_labels_of_few_cases_are_read_without_the_columns(
+    columns: ResultColumns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module.COLUMNS.clear()
+    places = [11, 0, 3, 7, 3]
+    few = columns.labels_at(places)
+    assert few[0][0] == AWKWARD
+    assert columns.labels_at([]) == []
+    assert not module.COLUMNS.has((columns.key, "tags"))
+    assert not module.COLUMNS.has((columns.key, "case_id"))
+    monkeypatch.setattr(module, "FEW", 4)
+    assert columns.labels_at(places) == few
+    assert module.COLUMNS.has((columns.key, "tags"))
+    monkeypatch.setattr(module, "FEW", 50)
+    assert columns.labels_at(places) == few
+
+
+def test_labels_of_a_part_that_is_gone_are_placeholders(columns: ResultColumns) -> None:
+    module.COLUMNS.clear()
+    part = columns._parts[1]
+    columns._folder_of(part.place).delete([part.place], ["results"])
+    few = columns.labels_at([part.first, 0])
+    assert few == [(f"case {part.first + 1}", ""), ("c0", columns.tags.of(0))]
+    assert columns.labels_at([part.first, 0]) == few
+
+
+def test_ids_that_are_those_of_others_are_kept_once(store: Store) -> None:
+    module.COLUMNS.clear()
+    run = put_run(store)
+    move_to_parts(store, run.id, cases=5)
+    home, suite = store.homes.run(run.id), store.homes.suite(run.suite_key)
+    assert home is not None
+    assert suite is not None
+    own, others = home.columns.ids, suite.ids
+    assert own.array is others.array
+    assert own.at([11]) == others.at([11]) == [AWKWARD]
+    assert [own._loaded().nbytes > 0, others._loaded().nbytes] == [True, 0]
+
+
 def test_the_cache_forgets_what_was_not_used_longest() -> None:
     cache, loaded = ColumnCache(20), list[str]()
 

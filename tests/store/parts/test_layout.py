@@ -169,3 +169,22 @@ def test_results_are_columns() -> None:
     assert table["cluster"].to_pylist() == [None, "c", "c"]
     assert decode(table["tags"].to_pylist()[0]) == {"lang": ["en", AWKWARD]}
     assert table.schema.names == layout.result_schema().names
+
+
+def test_what_is_read_whole_is_one_row_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "GROUP", 2)
+    results = [
+        ResultRow(
+            position=place, case_id=f"c{place}", status=ValueStatus.SCORED, value=1.0, full=1.0,
+            weight=1.0, low=1.0, high=1.0, spread=0.0,
+        )
+        for place in range(5)
+    ]  # fmt: skip
+    columns = layout.columns_of_cases((place, case) for place, case in enumerate(cases()))
+    tables = layout.result_table(layout.columns_of_results(results)), layout.case_table(columns)
+    groups = []
+    for table in tables:
+        file = io.BytesIO()
+        pq.write_table(table, file, **layout.writing_options(table.schema))
+        groups.append(pq.ParquetFile(file).metadata.num_row_groups)
+    assert groups == [1, 2]

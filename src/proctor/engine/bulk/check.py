@@ -12,7 +12,7 @@ from pathlib import Path
 
 from proctor import registry
 from proctor.contracts.scorer import Scorer
-from proctor.contracts.shares import CaseShare, FileRow, RowProblem, ShareReader
+from proctor.contracts.shares import AnswerRow, CaseShare, FileRow, RowProblem, ShareReader
 from proctor.core.encoding import case_from
 from proctor.core.fingerprint import content_key
 from proctor.core.suite import Spec
@@ -28,7 +28,14 @@ from proctor.engine.bulk.tasks import (
 )
 from proctor.engine.run.scorer_pool import Scorers, Survey
 from proctor.io import json_bytes
-from proctor.io.row_shares import Share, UnreadableShare, rows_of
+from proctor.io.row_shares import (
+    JSONL,
+    Share,
+    TextColumns,
+    UnreadableShare,
+    rows_of,
+    texts_or_rows,
+)
 from proctor.store.parts.layout import CASES, CaseColumns, case_table
 
 HASH_BYTES = 8
@@ -52,6 +59,19 @@ def reader_of(source: RowFile) -> ShareReader:
 def file_rows(source: RowFile, share: Share) -> Iterator[FileRow]:
     """Yield the rows of a share."""
     return (FileRow(*row) for row in rows_of(share, source.limits))
+
+
+def answer_rows(reader: ShareReader, source: RowFile, share: Share) -> Iterator[AnswerRow]:
+    """Yield the answers of a share; those of a table that has nothing else by its columns."""
+    if share.path.lower().endswith(JSONL):
+        yield from reader.answers(file_rows(source, share))
+        return
+    for some in texts_or_rows(share, source.limits, ("case", "output")):
+        if isinstance(some, TextColumns):
+            cases, outputs = some.columns
+            yield from reader.text_answers(cases, outputs)
+        else:
+            yield from reader.answers(FileRow(*row) for row in some)
 
 
 def content_of(task: ContentTask) -> FileContent:
@@ -102,7 +122,7 @@ def check_answers(task: AnswersTask) -> CheckedAnswers:
     has_output = False
     reader = reader_of(task.source)
     try:
-        for row in reader.answers(file_rows(task.source, task.share)):
+        for row in answer_rows(reader, task.source, task.share):
             ids.append(row.case_id)
             numbers.append(row.number)
             if row.rest is None:

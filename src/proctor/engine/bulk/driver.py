@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,10 @@ from proctor.core.fingerprint import digest, plain, suite_key
 from proctor.core.run import Run, Summary
 from proctor.core.suite import Json, Suite
 from proctor.engine.bulk.cases import PartCases
+from proctor.engine.bulk.check import reader_of
 from proctor.engine.bulk.inputs import CheckedPart, InputReader, Inputs, file_plan
 from proctor.engine.bulk.reach import Reach
-from proctor.engine.bulk.tasks import PartOutcome, ShareTask
+from proctor.engine.bulk.tasks import PartOutcome, RowFile, ShareTask
 from proctor.engine.bulk.workers import ClusterWorkers, WorkerLost, Workers
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
@@ -32,13 +34,14 @@ from proctor.engine.run.prepare import PreparedRun, prepare
 from proctor.engine.run.score import Graded
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Survey
-from proctor.engine.run.settings import BULK_ROWS, LOCAL, RunSettings
+from proctor.engine.run.settings import BULK_ROWS, LOCAL, RunSettings, SuiteSettings
 from proctor.engine.run.signature import signature
 from proctor.engine.run.totals import RunTotals
 from proctor.errors import Problem, ProctorError, SuiteError
 from proctor.io import json_bytes
-from proctor.io.concurrency import map_unordered
-from proctor.io.row_shares import UnreadableShare
+from proctor.io.concurrency import map_unordered, meanwhile
+from proctor.io.parquet_files import note_columns
+from proctor.io.row_shares import JSONL, FilePlan, UnreadableShare
 from proctor.store.parts.claims import Claim
 from proctor.store.parts.files import RUN, PartFolder
 from proctor.store.parts.layout import CASES
@@ -96,9 +99,9 @@ class _Bulk:
 
     async def evaluate(self) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
         """Evaluate, and leave no file behind that no row commits, however it ends."""
-        folder = self.store.parts.folder
+        folder = self.store.part_folders.folder
         if folder is not None and isinstance(self.workers, Workers):
-            self.workers.claim = self.claim = self.store.parts.claim()
+            self.workers.claim = self.claim = self.store.part_folders.claim()
         try:
             await self._begin(folder)
             return await self._evaluate(folder)
@@ -118,12 +121,16 @@ class _Bulk:
     async def _evaluate(
         self, folder: PartFolder | None
     ) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
-        assert self.settings.answers is not None
         source = self.settings.suite
-        if read_suite.find_dialect(source.path, source.dialect).name != NATIVE:
+        text = source.path.suffix.lower() == JSONL
+        if source.dialect not in ("", NATIVE) or (text and not _is_native(source)):
             return None
-        suite_plan, suite_limits = await file_plan(self.workers, self.settings.suite.path)
-        answers_plan, answers_limits = await file_plan(self.workers, self.settings.answers)
+        (suite_plan, suite_limits), (answers_plan, answers_limits) = await self._plans()
+        if not text:
+            # Its columns tell the dialect of a table: nobody has to look at them again.
+            note_columns(source.path, suite_plan.columns)
+            if not _is_native(source):
+                return None
         if not self.settings.bulk and answers_plan.rows < BULK_ROWS:
             return None
         if folder is None:
@@ -152,6 +159,13 @@ class _Bulk:
             self._forget(folder, written)
             if inputs is not None and inputs.scratch is not None:
                 inputs.scratch.cleanup()
+
+    async def _plans(self) -> list[tuple[FilePlan, dict[str, int]]]:
+        """Look at both files; meanwhile load what will be wanted, as the workers do."""
+        assert self.settings.answers is not None
+        files = self.settings.suite.path, self.settings.answers
+        with meanwhile(partial(_load, str(files[0]))):
+            return [await file_plan(self.workers, file) for file in files]
 
     async def _choose_workers(self, folder: PartFolder) -> None:
         """Let processes of this machine read and score, or those of a cluster's nodes."""
@@ -391,6 +405,16 @@ class _Bulk:
             return summary
         results = partial(stored_results, self.store, run.id, header)
         return replace(summary, measures=measures.measured(results))
+
+
+def _load(path: str) -> None:
+    """Load what reads the rows of a suite, and what knows parts."""
+    reader_of(RowFile(path=path, dialect=NATIVE))
+    import_module("proctor.store.parts.ledger")
+
+
+def _is_native(source: SuiteSettings) -> bool:
+    return read_suite.find_dialect(source.path, source.dialect).name == NATIVE
 
 
 def _workers_for(files: Sequence[Path]) -> int:

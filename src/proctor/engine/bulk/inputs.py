@@ -5,6 +5,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from proctor.engine.bulk.workers import ClusterWorkers, Workers
 from proctor.engine.run.scorer_pool import Survey
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import Problem
+from proctor.io.concurrency import map_unordered, meanwhile
 from proctor.io.parquet_files import parquet_limits
 from proctor.io.row_shares import JSONL, FilePlan, Share, UnreadableShare, plan_text, rows_of
 from proctor.store.parts.claims import Claim
@@ -128,8 +131,10 @@ class InputReader:
             for cut in _sizes(answers_plan.rows, PART)
         ]
         content = ContentTask(path=answers.path)
-        # First, since nobody can help the one who reads a whole file.
-        results = await self._all([content, *case_tasks, *answer_tasks], _rows_checked)
+        # What is wanted as soon as all is read is loaded while the workers read.
+        with meanwhile(partial(import_module, "numpy")):
+            # First the content, since nobody can help the one who reads a whole file.
+            results = await self._all([content, *case_tasks, *answer_tasks], _rows_checked)
         answers_content: str = results.pop(0).digest
         checked: list[CheckedCases] = results[: len(case_tasks)]
         try:
@@ -210,8 +215,6 @@ class InputReader:
 
         async def one(number: int) -> tuple[int, Any]:
             return number, await self.workers.run(tasks[number])
-
-        from proctor.io.concurrency import map_unordered
 
         done = map_unordered(range(len(tasks)), one, limit=self.workers.size)
         async with aclosing(done) as numbered:

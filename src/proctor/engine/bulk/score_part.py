@@ -19,7 +19,7 @@ from proctor.core.run import CASES_PER_BLOCK, CaseResult
 from proctor.core.score import REFERENCE, Score, ScoreStatus
 from proctor.core.suite import Json, Suite
 from proctor.engine.bulk.answers import ScoredAnswer, StoredCase
-from proctor.engine.bulk.check import file_rows, reader_of
+from proctor.engine.bulk.check import answer_rows, reader_of
 from proctor.engine.bulk.columns import PartColumns
 from proctor.engine.bulk.shapes import PlainValue, ShapePool
 from proctor.engine.bulk.tasks import PartOutcome, ShareTask
@@ -108,7 +108,7 @@ class PartBuilder:
         blocks = list(stored_cases(self.task, self.pool))
         by_id = {case.id: case for block in blocks for case in block}
         for share in self.task.shares:
-            for row in self._reader.answers(file_rows(self.task.answers, share)):
+            for row in answer_rows(self._reader, self.task.answers, share):
                 if (case := by_id.get(row.case_id)) is None:
                     raise RowProblem
                 _enter(case.answers, row)

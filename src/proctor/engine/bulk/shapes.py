@@ -26,6 +26,7 @@ _OF_CASE = frozenset(
      "dialogue", "files", "setup", "tools", "tool_choice", "response_format"}
 )  # fmt: skip
 """What may differ between cases of one shape."""
+_TEXTS = frozenset({str})
 MOST_SHAPES = 1_000
 
 
@@ -266,9 +267,9 @@ class ShapePool:
         """Return the scorer of a criterion."""
         name, params = spec["name"], spec.get("params")
         parameter = QUICK_TEXTS.get(name)
-        if parameter is not None and params is not None and params.keys() == {parameter}:
-            texts = params[parameter]
-            if type(texts) is list and all(type(text) is str for text in texts):
+        if parameter is not None and params is not None and len(params) == 1:
+            texts = params.get(parameter)
+            if type(texts) is list and set(map(type, texts)) <= _TEXTS:
                 if (kind := self._classes.get(name)) is None:
                     kind = self._classes[name] = registry.class_of("scorer", Spec(name=name))
                 return kind(**{parameter: tuple(texts)})

@@ -1,6 +1,7 @@
 """Sums over the cases that two runs have in common: pair by pair, or by columns."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -70,41 +71,52 @@ class PairedRowSums:
     """Sums over the cases of one row, and with the unscored at both extremes."""
 
     seen: _PairSums = field(default_factory=_PairSums)
-    worst: PairedCases = field(default_factory=PairedCases)
-    best: PairedCases = field(default_factory=PairedCases)
+    extremes: tuple[PairedCases, PairedCases] | None = None
+    """The worst and the best that may come of it, since something of some case is unscored.
+
+    Before, both are what was seen, which is not kept three times.
+    """
     unscored: int = 0
-    open: bool = False
-    """Whether something of some case is unscored."""
 
     def add(self, row: PairedRow, count: int, cluster: str = "") -> None:
         """Take in cases that both runs have and reached."""
         if ValueStatus.SHOWN in (row.status, row.status_2):
             return
         values = _values(row)
+        if row.weight * row.full > 0:
+            self._add_extremes(row, values, count, cluster)
         if values is None:
             self.unscored += count
         else:
             self.seen.add(values, count, cluster)
+
+    def opened(self) -> tuple[PairedCases, PairedCases]:
+        """Return worst and best, which from now on are not what was seen so far."""
+        if self.extremes is None:
+            self.extremes = deepcopy(self.seen.pairs), deepcopy(self.seen.pairs)
+        return self.extremes
+
+    def _add_extremes(
+        self, row: PairedRow, values: PairedValues | None, count: int, cluster: str
+    ) -> None:
         weight, full = row.weight * row.full, row.full_2 or 0.0
-        if weight <= 0:
-            return
         low, high = share(row.low, row.full), share(row.high, row.full)
         low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
         if values is not None and high - low + high_2 - low_2 <= NEAR:
             # What is known to the last digit is the same in all scenarios.
+            if self.extremes is None:
+                return
             (low, low_2), (high, high_2) = values.shares, values.shares
-        else:
-            self.open = True
-        self.worst.add(high * weight, low_2 * weight, weight, count, cluster)
-        self.best.add(low * weight, high_2 * weight, weight, count, cluster)
+        worst, best = self.opened()
+        worst.add(high * weight, low_2 * weight, weight, count, cluster)
+        best.add(low * weight, high_2 * weight, weight, count, cluster)
 
     def contrast(self, method: Method) -> GroupContrast:
         """Return what they come to."""
-        ends = (
-            (self.worst.compare(method=method), self.best.compare(method=method))
-            if self.open
-            else None
-        )
+        ends = None
+        if self.extremes is not None:
+            worst, best = self.extremes
+            ends = worst.compare(method=method), best.compare(method=method)
         return GroupContrast(
             paired=self.seen.pairs.compare(method=method), flips=self.seen.flips(), extremes=ends
         )
@@ -204,25 +216,32 @@ class _Columns:
 
     def add_to(self, sums: PairedRowSums) -> None:
         """Add them, as ``PairedRowSums.add`` does with each."""
-        import numpy as np
-
         counted, valued = self.counted, self.valued
         sums.unscored += int((counted & ~valued).sum())
         weights = self.weights * self.first["full"]
         weighty = weights > 0
         one, two = (_shares(run["value"], run["full"]) for run in (self.first, self.second))
         seen = valued & weighty
+        self._add_extremes(sums, one, two, weights)
         self._add(sums.seen.pairs, one, two, weights, seen)
         self._count_flips(sums, seen, one, two)
+
+    def _add_extremes(
+        self, sums: PairedRowSums, one: "Array", two: "Array", weights: "Array"
+    ) -> None:
+        import numpy as np
+
         low, high, low_2, high_2 = (
             np.nan_to_num(_shares(np.nan_to_num(run[name]), run["full"]))
             for run in (self.first, self.second)
             for name in ("low", "high")
         )
-        certain = valued & (high - low + high_2 - low_2 <= NEAR)
-        there = counted & weighty
-        sums.open = sums.open or bool((there & ~certain).any())
-        for cases, first, second in ((sums.worst, high, low_2), (sums.best, low, high_2)):
+        certain = self.valued & (high - low + high_2 - low_2 <= NEAR)
+        there = self.counted & (weights > 0)
+        if sums.extremes is None and not (there & ~certain).any():
+            return
+        worst, best = sums.opened()
+        for cases, first, second in ((worst, high, low_2), (best, low, high_2)):
             ends = np.where(certain, one, first), np.where(certain, two, second)
             self._add(cases, *ends, weights, there)
 

@@ -147,8 +147,9 @@ class NativeShares(ShareReader):
         self._loader.findings = Findings()
         self._loader.tags, self._loader.clustered = share.tags, share.clustered
         self._shapes.clear()
+        stem = self.path.stem
         for row, number in zip(rows, count(first + 1)):
-            self._add(share, row, f"{self.path.stem}-{number}")
+            self._add(share, row, f"{stem}-{number}")
         share.warnings = self._loader.findings.warnings
         return share
 
@@ -312,6 +313,15 @@ class NativeShares(ShareReader):
             if written is not None and number is None:
                 raise RowProblem
             yield AnswerRow(as_text(name), number, None, data)
+
+    def text_answers(
+        self, cases: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Iterator[AnswerRow]:
+        for name, output in zip(cases, outputs, strict=True):
+            if name is not None and output and name.isascii() and output.isascii():
+                yield AnswerRow(name, None, output, None)
+            else:
+                yield from super().text_answers([name], [output])
 
     def attempt(self, row: AnswerRow, number: int, question: tuple[Message, ...]) -> Attempt:
         if row.rest is None:

@@ -59,10 +59,11 @@ def _numbered(texts: Sequence[str], ascii_only: bool) -> tuple[Ids, npt.NDArray[
 
     split = pyarrow.compute.ascii_split_whitespace(_spaced(texts, ascii_only))
     numbered = split.values.dictionary_encode()
-    ids = numbered.indices.to_numpy().astype(np.uint32)
-    ends = split.offsets.to_numpy().astype(np.int64)
+    # By DLPack, since the first ``to_numpy`` of a process loads pandas, where that is installed.
+    ids = np.from_dlpack(numbered.indices).astype(np.uint32)
+    ends = np.from_dlpack(split.offsets).astype(np.int64)
     # Where a text begins or ends with a space, an empty token is beside it.
-    sizes = pyarrow.compute.binary_length(numbered.dictionary).to_numpy()
+    sizes = np.from_dlpack(pyarrow.compute.binary_length(numbered.dictionary))
     if len(empty := np.flatnonzero(sizes == 0)):
         tokens = ids != empty[0]
         ends = np.concatenate(([0], np.cumsum(tokens)))[ends]

@@ -15,7 +15,13 @@ from proctor.core.suite import Case
 from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
-from proctor.scorers.text.keyword_columns import Word, looked_up, plain_word, reason_of
+from proctor.scorers.text.keyword_columns import (
+    Word,
+    looked_up,
+    plain_text,
+    plain_word,
+    reason_of,
+)
 from proctor.scorers.text.patterns import (
     MOST_FOLDED,
     example_of,
@@ -135,6 +141,8 @@ class Keywords(TextScorer, Handled):
 
     def _plain_words(self) -> list[Word] | None:
         """Return the texts of rules that are nothing else; none where some rule is more."""
+        if set(map(type, self.rules)) == {str}:
+            return [plain_text(rule) for rule in self.rules]
         words: list[Word] = []
         for rule in self.rules:
             if isinstance(rule, str):

@@ -3,10 +3,10 @@
 Each column is read when it is first wanted, and kept while there is room.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isnan
 from threading import Lock
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 NUMBERS = ("value", "full", "weight", "low", "high", "spread")
 MOST_BYTES = 96 * 2**20
 """Maximum size of all columns in memory."""
+FEW = 50
+"""Of so many cases id and tags are read from their parts, rather than the columns of all cases."""
 _ROWS = 500
 """Rows that are built at once."""
 _UNREADABLE = {"status": "", "tags": "", "cluster": None}
@@ -200,6 +202,39 @@ class ResultColumns:
             for case_id, place in self.find(case_ids).items()
         }
 
+    def labels_at(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """Return ids and tags of some cases, tags as JSON; a few are looked up in the files."""
+        few = len(positions) <= FEW and not COLUMNS.has((self.key, "tags"))
+        if few or not positions:
+            read = {part.place: self._labels_of(part) for part in self._touched(positions)}
+            places = ((place, self._part_of(place)) for place in positions)
+            return [read[part.place](place - part.first) for place, part in places]
+        tags = [self.tags.of(place) or "" for place in positions]
+        return list(zip(self.ids_at(positions), tags, strict=True))
+
+    def _part_of(self, position: int) -> RunPart:
+        return self._parts[bisect_right(self._parts, position, key=lambda part: part.first) - 1]
+
+    def _touched(self, positions: Iterable[int]) -> list[RunPart]:
+        return list({id(part): part for part in map(self._part_of, positions)}.values())
+
+    def _labels_of(self, part: RunPart) -> Callable[[int], tuple[str, str]]:
+        """Return what looks up id and tags of a case of a part, by its place there."""
+        read = _read_columns(self._folder_of, part, RESULTS, ("case_id", "tags"))
+
+        def text(name: str, place: int, nothing: str) -> str:
+            chunk, escaped = read[name]
+            if chunk is None:
+                return nothing
+            value = chunk[place].as_py() or ""
+            return unescape(value) if escaped else value
+
+        def label(place: int) -> tuple[str, str]:
+            nothing = f"case {part.first + place + 1}"
+            return text("case_id", place, nothing), text("tags", place, "")
+
+        return label
+
     def tags_at(self, position: int) -> dict[str, tuple[str, ...]]:
         """Return the tags of one case; invalid ones are empty."""
         return tags_of(self.tags.of(position) or "")
@@ -354,8 +389,8 @@ class IdColumn:
             chunk, escaped = read[self._name]
             if chunk is None:
                 chunk = pa.array([f"case {place + 1}" for place in range(part.first, part.end)])
-            chunks.append((chunk.cast(pa.large_string()), escaped))
-        return _ids(chunks)
+            chunks.append((chunk, escaped))
+        return COLUMNS.shared(_ids(chunks))
 
 
 class _LoadedIds(IdColumn):
@@ -429,10 +464,11 @@ def _narrow(column: "Numbers") -> "Numbers":
 
 
 def _same_or_own(column: "Numbers", other: "Numbers") -> "Numbers":
-    """Return another column in the place of one that has the same numbers."""
+    """Return another column in the place of one that has the same numbers, bit for bit."""
     import numpy as np
 
-    return other.view() if np.array_equal(column, other, equal_nan=True) else column
+    kind = np.uint64
+    return other.view() if np.array_equal(column.view(kind), other.view(kind)) else column
 
 
 @dataclass(frozen=True)
@@ -443,23 +479,26 @@ class _Ids:
     escaped: bool
     ascending: bool = False
     """Whether each is greater than the one before."""
+    shared: bool = False
+    """Whether the array is that of another run or suite with the same ids."""
 
     @property
     def nbytes(self) -> int:
-        """Return their size."""
-        return int(self.array.nbytes)
+        """Return the size of what it has of its own."""
+        return 0 if self.shared else int(self.array.nbytes)
 
 
 def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = pa.large_string()
     is_escaped = any(escaped for _, escaped in chunks)
+    few = sum(chunk.nbytes for chunk, _ in chunks) < _MOST_SMALL
+    kind = pa.string() if few and not is_escaped else pa.large_string()
     arrays = [
         pa.array([escape(text) for text in chunk.to_pylist()], kind)
         if is_escaped and not escaped
-        else chunk
+        else chunk.cast(kind)
         for chunk, escaped in chunks
     ]
     whole = _small(pa.concat_arrays(arrays) if arrays else pa.array([], kind))
@@ -479,11 +518,15 @@ def _text_of(scalar: Any) -> str:
     return text
 
 
+_MOST_SMALL = 2**31
+"""Bytes of ids whose places have four bytes each."""
+
+
 def _small(ids: Any) -> Any:
     """Return ids with places of four bytes each, as long as these reach to their end."""
     import pyarrow as pa
 
-    return ids.cast(pa.string()) if ids.nbytes < 2**31 else ids
+    return ids.cast(pa.string()) if ids.nbytes < _MOST_SMALL else ids
 
 
 def _as_codes(column: Any, escaped: bool) -> Codes:
@@ -532,6 +575,15 @@ class ColumnCache:
         """Return whether a column is there."""
         with self._lock:
             return key in self._columns
+
+    def shared(self, ids: "_Ids") -> "_Ids":
+        """Return ids in the array of others that are the same, if there are any."""
+        with self._lock:
+            others = [column for column, _ in self._columns.values() if isinstance(column, _Ids)]
+        for other in others:
+            if other.escaped == ids.escaped and other.array.equals(ids.array):
+                return replace(other, shared=True)
+        return ids
 
     def clear(self) -> None:
         """Forget all columns."""

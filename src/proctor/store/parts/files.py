@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
@@ -138,19 +139,24 @@ class PartFolder:
         """Return the size of a file of a part in bytes; None where it is not there."""
         name = self.path(place, kind)
         with translated(self._shown_file(name)):
+            if self.is_local:
+                return _size_locally(os.path.join(self.address, name))
             system, root = _opened(self.address)
             (info,) = system.get_file_info([f"{root}/{name}"])
             return int(info.size) if info.is_file else None
 
     def delete(self, places: Iterable[str], kinds: Iterable[str]) -> None:
         """Delete files of parts; those that are gone already do not matter."""
-        system, root = _opened(self.address)
-        kinds = list(kinds)
+        places, kinds = list(places), list(kinds)
         for place in places:
             for kind in kinds:
                 name = self.path(place, kind)
                 with translated(self._shown_file(name), writing=True), suppress(FileNotFoundError):
-                    system.delete_file(f"{root}/{name}")
+                    if self.is_local:
+                        os.unlink(os.path.join(self.address, name))
+                    else:
+                        system, root = _opened(self.address)
+                        system.delete_file(f"{root}/{name}")
         if self.is_local:
             for folder in {self.relative(place).partition("/")[0] for place in places}:
                 with suppress(OSError):
@@ -180,9 +186,13 @@ class PartFolder:
         """Raise a StoreError if nothing can be written here, before any work is done."""
         name = f".check-{secrets.token_hex(6)}"
         with translated(self._shown_file(""), writing=True):
-            system, root = _opened(self.address)
             if self.is_local:
                 os.makedirs(self.address, exist_ok=True)
+                trial = Path(self.address, name)
+                trial.write_bytes(b"proctor")
+                trial.unlink()
+                return
+            system, root = _opened(self.address)
             with system.open_output_stream(f"{root}/{name}") as stream:
                 stream.write(b"proctor")
             system.delete_file(f"{root}/{name}")
@@ -214,8 +224,6 @@ _OUTSIDE = (
 @contextmanager
 def translated(file: str, *, writing: bool = False) -> Iterator[None]:
     """Turn what a file system or Parquet raises into a StoreError that names the file and a fix."""
-    import pyarrow as pa
-
     try:
         yield
     except FileNotFoundError:
@@ -223,7 +231,7 @@ def translated(file: str, *, writing: bool = False) -> Iterator[None]:
             f"{file} is not there, and the store says that it is a part of a run (fix: put it back"
             " from a copy, or start the same command again)"
         ) from None
-    except (OSError, pa.ArrowException, ValueError) as error:
+    except (OSError, ValueError, _arrow_exception()) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         if writing:
             raise StoreError(
@@ -234,6 +242,22 @@ def translated(file: str, *, writing: bool = False) -> Iterator[None]:
             f"{file} cannot be read: {reason} (fix: put it back from a copy, or start the same"
             " command again)"
         ) from None
+
+
+def _arrow_exception() -> type[Exception]:
+    """Return what Arrow's errors have in common; only who looks at an error loads Arrow for it."""
+    import pyarrow as pa
+
+    exception: type[Exception] = pa.ArrowException
+    return exception
+
+
+def _size_locally(path: str) -> int | None:
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_size if S_ISREG(status.st_mode) else None
 
 
 def _write_locally(path: str, table: Any, options: dict[str, Any]) -> int:

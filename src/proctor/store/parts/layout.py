@@ -20,7 +20,7 @@ from proctor.store.rows import LinkedCase, ResultRow, decode_object, encode, esc
 CASES, ATTEMPTS, RESULTS = "cases", "attempts", "results"
 """The kinds of files of a part."""
 GROUP = 2_000
-"""Rows of a row group, which is what reading one case reads."""
+"""Rows of a row group of cases and attempts, which is what reading one case reads."""
 ESCAPED = b"proctor.escaped"
 """Where the metadata of a file names the columns whose texts are escaped."""
 
@@ -105,7 +105,8 @@ def writing_options(schema: Any) -> dict[str, Any]:
         repeated += [f"scores.list.element.{name}" for name in _REPEATED_IN_SCORES]
     return {
         "compression": "zstd",
-        "row_group_size": GROUP,
+        # Results are read column by column, and no case by itself.
+        "row_group_size": None if "value" in names else GROUP,
         "use_dictionary": repeated,
         "column_encoding": encodings,
         "write_statistics": [name for name in _STATISTICS if name in names],

@@ -1,22 +1,20 @@
 """Which parts a run or a suite has: one row commits one part."""
 
 import os
-import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sqlalchemy import Select, Table, delete, func, select
 
-from proctor.core.fingerprint import digest_bytes
 from proctor.errors import StoreError
 from proctor.store.database import Database
 from proctor.store.parts.columns import IdColumn, ResultColumns
 from proctor.store.parts.files import PartFolder
+from proctor.store.parts.folders import PartFolders
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.reader import PartReader, RunInParts, SuiteInParts
 from proctor.store.parts.rows import RunPart, SuitePart
@@ -24,10 +22,6 @@ from proctor.store.runs import Liveness, Runs, forget_texts
 from proctor.store.schema import run_parts, suite_parts
 from proctor.store.scores import DAMAGED
 
-if TYPE_CHECKING:
-    from proctor.store.parts.claims import Claim, Claims
-
-VARIABLE = "PROCTOR_PARTS"
 Home = Literal["rows", "parts"]
 RUN_FILES = (ATTEMPTS, RESULTS)
 """The files of a part of a run; a part of a suite has one, CASES."""
@@ -35,49 +29,17 @@ UNFINISHED_SECONDS = 24 * 3600.0
 """For how long a file without a row may belong to a part that is being written."""
 
 
-class Parts:
+class Parts(PartFolders):
     """Parts of runs and suites, committed one by one; what a process has read is kept."""
 
     def __init__(self, database: Database, runs: Runs, liveness: Liveness) -> None:
-        self._database = database
+        super().__init__(database)
         self._runs = runs
         self._liveness = liveness
         self._of_runs: dict[str, tuple[Any, tuple[RunPart, ...]]] = {}
         self._of_suites: dict[str, tuple[Any, tuple[SuitePart, ...]]] = {}
         self._reader = PartReader(self.folder_of, DAMAGED)
         self._columns: dict[str, tuple[Sequence[RunPart], ResultColumns]] = {}
-
-    @cached_property
-    def _beside(self) -> PartFolder | None:
-        """The folder beside the store's file; None for a server."""
-        file = self._database.file
-        return None if file is None else PartFolder.beside(file.path)
-
-    @cached_property
-    def _named(self) -> PartFolder | None:
-        """The folder that a person named, by option or environment."""
-        address = self._database.parts or os.environ.get(VARIABLE, "")
-        return PartFolder.at(address) if address else None
-
-    @property
-    def folder(self) -> PartFolder | None:
-        """Return where new parts are written; None where a shared store has no such place."""
-        named, beside = self._named, self._beside
-        if named is None or (beside is not None and named.address == beside.address):
-            return beside
-        return named
-
-    def folder_of(self, place: str) -> PartFolder:
-        """Return the folder that a place is in, or raise a StoreError where it is in none."""
-        folder = self._named if "://" in place else self._beside
-        if folder is None or ("://" in place and not folder.base):
-            base = place.partition("?")[0].rpartition("@")[2][:200]
-            raise StoreError(
-                f"a part of the run is at {base!r}, and nobody said that this store has parts there"
-                f" (fix: name their address in {VARIABLE}, if you trust it)"
-            )
-        folder.relative(place)
-        return folder
 
     def home_of(self, run_id: str) -> Home:
         """Tell whether the cases of a run are rows of tables or files of parts."""
@@ -189,22 +151,6 @@ class Parts:
                 continue
             folder.delete([place], (*RUN_FILES, CASES))
 
-    def claim(self) -> "Claim":
-        """Claim the files of parts that are going to be written, until they are committed."""
-        from proctor.store.parts.claims import SHARED, Claim
-
-        folder = self.folder
-        assert folder is not None
-        claims = self._claims_in(folder if folder.is_local else self._beside)
-        if claims is None:
-            return Claim(secrets.token_hex(3), None)
-        claim = claims.take(folder.base)
-        if folder.base and folder.is_local:
-            # It may be the folder of another store, which must not take these files for its own.
-            with suppress(OSError):
-                Path(folder.address, SHARED).touch()
-        return claim
-
     def clear(self) -> int:
         """Delete what processes have left that died in the middle; return how many bytes."""
         from proctor.store.parts.claims import remove
@@ -255,17 +201,6 @@ class Parts:
         if (claims := self._claims_in(self._beside)) is not None:
             with claims.dead() as dead:
                 yield from list(claims.scratch_of(dead))
-
-    def _claims_in(self, folder: PartFolder | None) -> "Claims | None":
-        """Return the claims of this store in a folder of this machine."""
-        from proctor.store.parts.claims import Claims
-
-        if folder is None or not folder.is_local:
-            return None
-        file = self._database.file
-        place = self._database.place if file is None else os.path.realpath(file.path)
-        beside = self._beside is not None and self._beside.address == folder.address
-        return Claims(folder.address, "" if beside else digest_bytes(place.encode()))
 
     def _clear_parts(self, folder: PartFolder, tokens: Set[str]) -> int:
         """Delete the files of dead claims that no row commits."""

@@ -47,6 +47,11 @@ class LoadedResults(ResultColumns):
     def prepare(self, names: Iterable[str]) -> None:
         """Do nothing: all results are in memory."""
 
+    def labels_at(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """Return ids and tags of some cases, tags as JSON."""
+        tags = [self.tags.of(place) or "" for place in positions]
+        return list(zip(self.ids_at(positions), tags, strict=True))
+
     def _column(self, name: str) -> Any:
         if name not in self._by_name:
             self._by_name[name] = self._filled(name)
@@ -128,77 +133,96 @@ class PairColumns:
         aligned = len(self.second) >= len(self)
         return aligned and bool(np.array_equal(self.places, np.arange(len(self), dtype=np.int32)))
 
-    @cached_property
-    def shares(self) -> "tuple[Array, Array]":
-        """Both values as parts of full marks, 0 where there is none."""
-        one = _parts(self.first.value, self.first.full)
-        return one, _parts(self.number("value"), self.number("full"))
+    def shares_at(self, places: Any = slice(None)) -> "tuple[Array, Array]":
+        """Return both values of some pairs as parts of full marks, 0 where there is none."""
+        sides = [self._side(side) for side in (0, 1)]
+        one, two = (_parts(value[places], full[places]) for value, full in sides)
+        return one, two
 
     def difference(self) -> "Array":
         """Return by how much of the full marks the second is better."""
-        one, two = self.shares
+        one, two = self.shares_at()
         difference: Array = two - one
         return difference
 
     def have_values(self) -> "Array":
         """Return which cases have a value in both runs."""
-        import numpy as np
-
-        values: Array = ~(np.isnan(self.first.value) | np.isnan(self.number("value")))
+        values: Array = self._changes >= 0
         return values
 
     def changed(self, change: "Change | None") -> "Array":
         """Return which pairs have a kind of change; both must have a value."""
+        if change is None:
+            return self.have_values()
+        same: Array = self._changes == _CHANGES.index(change)
+        return same
+
+    @cached_property
+    def _changes(self) -> "Array":
+        """The kind of change of each pair, by its place in ``_CHANGES``.
+
+        It is -1 where a value is missing, and beyond them where a difference is none.
+        """
         import numpy as np
 
-        both = self.have_values()
-        if change is None:
-            return both
-        difference = self.difference()
-        if change in ("better", "worse"):
-            return both & (difference > NEAR if change == "better" else difference < -NEAR)
-        values, fulls = (
-            (self.first.value, self.number("value")),
-            (
-                self.first.full,
-                self.number("full"),
-            ),
-        )
-        pairs = list(zip(values, fulls, strict=True))
-        short = np.logical_or.reduce([value < full - NEAR for value, full in pairs])
-        none = np.logical_and.reduce([value <= NEAR * np.abs(full) for value, full in pairs])
-        kinds = {"both_right": ~short, "both_wrong": short & none, "both_partly": short & ~none}
-        same: Array = both & (np.abs(difference) <= NEAR) & kinds[change]
-        return same
+        kinds = np.empty(len(self), dtype=np.int8)
+        sides = [self._side(side) for side in (0, 1)]
+        for stretch in _stretches(len(self)):
+            (one, full), (two, full_2) = ((value[stretch], full[stretch]) for value, full in sides)
+            share, share_2 = _parts(one, full), _parts(two, full_2)
+            difference = share_2 - share
+            short = (one < full - NEAR) | (two < full_2 - NEAR)
+            none = (one <= NEAR * np.abs(full)) & (two <= NEAR * np.abs(full_2))
+            conditions = [
+                np.isnan(one) | np.isnan(two),
+                difference > NEAR,
+                difference < -NEAR,
+                ~(np.abs(difference) <= NEAR),
+                short & none,
+                short,
+            ]
+            kinds[stretch] = np.select(conditions, [-1, 0, 1, len(_CHANGES), 2, 3], 4)
+        return kinds
+
+    def _side(self, side: int) -> "tuple[Array, Array]":
+        """Return the values and full marks of the first run, or of the second."""
+        if side == 0:
+            return self.first.value, self.first.full
+        return self.number("value"), self.number("full")
 
     def share_cells(self) -> list[ShareCell]:
         """Count the cases with a value in both runs by what share of the first's full it is."""
         import numpy as np
 
-        full = self.first.full
-        counted = self.have_values() & (full != 0)
-        one, two = (
-            value[counted] / full[counted] for value in (self.first.value, self.number("value"))
-        )
-        first, second = (
-            (share > SHARES[0]).astype(int) + np.searchsorted(SHARES[1:], share, side="right")
-            for share in (one, two)
-        )
-        cells = first * (len(SHARES) + 1) + second
-        names, places, counts = np.unique(cells, return_inverse=True, return_counts=True)
-        means = [np.bincount(places, weights=share, minlength=len(names)) / np.maximum(counts, 1)
-                 for share in (one, two)]  # fmt: skip
+        size = len(SHARES) + 1
+        counts = np.zeros(size * size, dtype=np.int64)
+        sums = np.zeros(size * size), np.zeros(size * size)
+        values, fulls = (self.first.value, self.number("value")), self.first.full
+        for stretch in _stretches(len(self)):
+            full = fulls[stretch]
+            counted = (self._changes[stretch] >= 0) & (full != 0)
+            shares = [value[stretch][counted] / full[counted] for value in values]
+            first, second = (
+                (share > SHARES[0]).astype(int) + np.searchsorted(SHARES[1:], share, side="right")
+                for share in shares
+            )
+            cells = first * size + second
+            counts += np.bincount(cells, minlength=len(counts))
+            for whole, share in zip(sums, shares, strict=True):
+                # One after the other, as adding all at once does.
+                np.add.at(whole, cells, share)
         return [
-            ShareCell(*divmod(int(name), len(SHARES) + 1), int(count), float(mean), float(other))
-            for name, count, mean, other in zip(names, counts, *means, strict=True)
-        ]
+            ShareCell(*divmod(cell, size), int(counts[cell]), *(float(whole[cell] / counts[cell])
+                                                                for whole in sums))
+            for cell in counts.nonzero()[0].tolist()
+        ]  # fmt: skip
 
     def pairs_at(self, places: Sequence[int]) -> list[StoredPair]:
         """Return the pairs at some positions of the first run."""
-        ids = self.first.ids_at(places)
+        labels = self.first.labels_at(places)
         return [
-            StoredPair(place, case_id, tags_of(self.first.tags.of(place) or ""), self.row(place))
-            for place, case_id in zip(places, ids, strict=True)
+            StoredPair(place, case_id, tags_of(tags), self.row(place))
+            for place, (case_id, tags) in zip(places, labels, strict=True)
         ]
 
     def row(self, place: int) -> PairedRow:
@@ -236,11 +260,18 @@ class PairColumns:
     def _kinds(self) -> Codes:
         import numpy as np
 
-        names = ("better", "worse", "both_wrong", "both_partly", "both_right")
-        codes = np.full(len(self), len(names) - 1, dtype=np.int32)
-        for number, name in reversed(list(enumerate(names[:-1]))):
-            codes[self.changed(name)] = number  # type: ignore[arg-type]
-        return Codes(codes, names)
+        last = len(_CHANGES) - 1
+        known = (self._changes >= 0) & (self._changes <= last)
+        return Codes(np.where(known, self._changes, np.int8(last)), _CHANGES)
+
+
+_CHANGES: "tuple[Change, ...]" = ("better", "worse", "both_wrong", "both_partly", "both_right")
+_STRETCH = 2**13
+"""Pairs that are looked at together: what is computed of them stays in the processor's cache."""
+
+
+def _stretches(pairs: int) -> Iterator[slice]:
+    return (slice(start, start + _STRETCH) for start in range(0, pairs, _STRETCH))
 
 
 _NUMBERS = ("full", "weight", "value", "low", "high")

@@ -1,7 +1,8 @@
 """The comparison page: which run is better, what changed, and one case in all runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, cast
 
 from pydantic import Field
@@ -18,7 +19,7 @@ from proctor.engine.compare.comparing import (
     sides_of,
 )
 from proctor.engine.compare.obstacles import Side
-from proctor.engine.compare.results import KINDS, Compared
+from proctor.engine.compare.results import KINDS, CasePair, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
 from proctor.store.queries import PairCursor, PairQuery
@@ -284,13 +285,18 @@ def show_compared(
         data["settings"] = setting_differences([side.run for side in sides])
         data["shares"] = compared_shares(request, store, sides, query.listed_where)
         data["listing"] = data["search"] = None
+        listed = [pair for pairs in compared.contrasts[0].examples.values() for pair in pairs]
         if any(part for _, part in query.parts):
             after = PairCursor(
                 whole_number(request, "after", -1), whole_number(request, "same", 0) == 1
             )
             data["search"] = _searched(request, store, sides, query.pairs.search)
-            data["listing"] = _listing(store, sides, query, after)
-        _beside(store, sides, data)
+            more, data["listing"] = _listing(store, sides, query, after)
+            listed += more
+        places = {pair.id: pair.position for pair in listed}
+        # Of the same suite the second run has them at the same positions.
+        alike = [side.run for side in sides[:2] if side.run.suite_key == sides[0].run.suite_key]
+        _beside(store, sides, data, {run.id: places for run in alike})
     names = {side.run.id: side.name for side in sides}
     only_page = {
         "names": names,
@@ -356,13 +362,13 @@ def _refusal(
 
 def _listing(
     store: Store, sides: Sequence[Side], query: ComparisonQuery, after: PairCursor
-) -> dict[str, Any]:
+) -> tuple[list[CasePair], dict[str, Any]]:
     """List a page of the first two runs' matching cases, changed ones first."""
     listed, following = listed_pairs(store, sides, query.pairs, ROWS, after)
     if query.kind == DIFFERENT:
         listed = [pair for pair in listed if pair.kind in ("better", "worse")]
         following = None if following is not None and following.same else following
-    return {"cases": pair_objects(listed), "next": following and list(following)}
+    return listed, {"cases": pair_objects(listed), "next": following and list(following)}
 
 
 def _searched(request: Request, store: Store, sides: Sequence[Side], words: str) -> Searched | None:
@@ -373,8 +379,16 @@ def _searched(request: Request, store: Store, sides: Sequence[Side], words: str)
     return searched(request, store, runs, words)
 
 
-def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
-    """Add the values in all runs, the third and fourth too, to each listed case."""
+def _beside(
+    store: Store,
+    sides: Sequence[Side],
+    data: dict[str, Any],
+    known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+) -> None:
+    """Add the values in all runs, the third and fourth too, to each listed case.
+
+    ``known`` has the positions of these cases by id, in those runs of which they are known.
+    """
     rows: list[dict[str, Json]] = [
         row for rows in data["pairs"][0]["flips"].values() for row in rows
     ]
@@ -382,7 +396,7 @@ def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
         rows = [*rows, *data["listing"]["cases"]]
     ids = [row["id"] for row in rows]
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
-    texts = listed_texts(store, [side.run.id for side in sides], ids)
+    texts = listed_texts(store, [side.run.id for side in sides], ids, known)
     for row in rows:
         beside = texts.get(row["id"])
         row["question"] = "" if beside is None else beside.question

@@ -19,6 +19,8 @@ MOST_BY_TAG = 100_000
 MOST_TAGS = 8
 SAMPLED = 200
 """From how many cases the usual time of an answer is taken."""
+TOGETHER = 10
+"""How many of them are neighbours in a large run."""
 LONGEST = 200
 _LEFT_OUT = ("stopped_early", "regraded")
 _OUTCOMES = ("n", "unanswered", "unscored", "ci")
@@ -172,7 +174,8 @@ def answer_times(request: Request, store: Store, run: Run) -> AnswerTimes:
     """Return how long the answers of a run took, in a sample of its cases."""
 
     def compute() -> AnswerTimes:
-        places = store.criterion_points.sample_places(run.id, SAMPLED)[:SAMPLED]
+        points = store.criterion_points
+        places = points.sample_places(run.id, SAMPLED, together=TOGETHER)[:SAMPLED]
         times = store.attempts.seconds_at(run.id, places) if places else []
         sampled = store.results.count(run.id) > len(places)
         if not times:

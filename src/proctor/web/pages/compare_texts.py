@@ -1,7 +1,8 @@
 """Questions and answers of the cases that a comparison lists, with the words that differ."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import Field
@@ -45,11 +46,17 @@ class ListedTexts(ResponseModel):
 
 
 def listed_texts(
-    store: Store, run_ids: Sequence[str], case_ids: Iterable[str]
+    store: Store,
+    run_ids: Sequence[str],
+    case_ids: Iterable[str],
+    known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> dict[str, ListedTexts]:
-    """Return excerpts of the texts of some cases, each answer compared with the first run's."""
+    """Return excerpts of the texts of some cases, each answer compared with the first run's.
+
+    ``known`` has the positions of cases by id, in those runs where somebody knows them.
+    """
     ids = list(dict.fromkeys(case_ids))
-    columns = [_cases(store, run_id, ids) for run_id in run_ids]
+    columns = [_cases(store, run_id, ids, known.get(run_id, {})) for run_id in run_ids]
     texts: dict[str, ListedTexts] = {}
     for case_id in ids:
         row = [column.get(case_id) for column in columns]
@@ -61,8 +68,12 @@ def listed_texts(
     return texts
 
 
-def _cases(store: Store, run_id: str, ids: Sequence[str]) -> dict[str, LinkedCase]:
-    places = store.criterion_points.places(run_id, ids)
+def _cases(
+    store: Store, run_id: str, ids: Sequence[str], known: Mapping[str, int]
+) -> dict[str, LinkedCase]:
+    places = {case_id: known[case_id] for case_id in ids if case_id in known}
+    if unknown := [case_id for case_id in ids if case_id not in known]:
+        places |= store.criterion_points.places(run_id, unknown)
     if not places:
         return {}
     linked_cases = store.attempts.cases_at(run_id, sorted(places.values()))
