@@ -156,6 +156,25 @@ def test_a_cell_says_why_marks_are_lacking_and_what_the_answer_took(
     assert history.count("fits 0 of 1: because") == 2
 
 
+@pytest.mark.parametrize("query", ["", "&text=differences"])
+def test_a_run_that_lacks_cases_has_a_column(
+    tmp_path: Path, put_run: Any, examined: Any, query: str
+) -> None:
+    path = str(tmp_path / "p.db")
+    cases = [examined.plain(name, "so", 1.0) for name in "ab"]
+    with Store.open(path) as store:
+        put_run(store, "whole", cases)
+        put_run(store, "stopped", cases[:1])
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        shown = client.get(f"/grid?run=whole&run=stopped{query}")
+        rows = client.get("/grid.json?run=whole&run=stopped").json()["cases"]
+    assert shown.status_code == 200
+    assert "not in this run" in shown.text
+    assert [[one["answer"]["there"] for one in row["entries"]] for row in rows] == [
+        [True, True], [True, False],
+    ]  # fmt: skip
+
+
 def _suite_key(path: str) -> str:
     with Store.open(path) as store:
         return store.runs.get("once").suite_key
