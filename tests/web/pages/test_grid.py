@@ -15,6 +15,11 @@ from proctor.web.pages import compare_numbers
 from proctor.web.pages import grid as grid_page
 from proctor.web.pages.grid import show_grid
 
+EARLY = {
+    "question": "decided", "answer": "better", "odds": 21.0, "decided_after": 1, "cases": 1,
+    "of": 2, "seed": 7, "interval": [0.1, 0.5], "rate_interval": [0.5, 1.0],
+}  # fmt: skip
+
 
 def test_cases_have_the_values_and_answers_of_all_runs(
     asked: Any, monkeypatch: pytest.MonkeyPatch
@@ -164,12 +169,19 @@ def test_a_run_that_lacks_cases_has_a_column(
     cases = [examined.plain(name, "so", 1.0) for name in "ab"]
     with Store.open(path) as store:
         put_run(store, "whole", cases)
-        put_run(store, "stopped", cases[:1])
+        run = put_run(store, "stopped", cases[:1])
+        store.runs.save(
+            replace(run, finished=9.0, settings={**run.settings, "stopped_early": EARLY})
+        )
     with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        home = client.get("/").text
         shown = client.get(f"/grid?run=whole&run=stopped{query}")
         rows = client.get("/grid.json?run=whole&run=stopped").json()["cases"]
     assert shown.status_code == 200
-    assert "not in this run" in shown.text
+    assert "This run does not have the case." in shown.text
+    assert "/runs/stopped/cases/b" not in shown.text
+    assert shown.text.count(">stopped early</span>") == 2  # in the table, and on narrow screens
+    assert home.count(">stopped early</span>") == 2  # among those that ended last, and in the list
     assert [[one["answer"]["there"] for one in row["entries"]] for row in rows] == [
         [True, True], [True, False],
     ]  # fmt: skip
