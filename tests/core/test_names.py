@@ -8,6 +8,7 @@ from proctor.core.names import (
     LONGEST,
     agent_label,
     candidate_label,
+    clusters_text,
     distinctions,
     model_of,
     place_of,
@@ -103,3 +104,25 @@ def test_candidates_of_one_label_are_told_apart(candidates: list[Spec], added: l
 def test_the_place_of_several_addresses_is_the_first_with_their_number() -> None:
     assert place_of(spec("m@http://me:pw@a/v1,http://b/v1")) == "@a"
     assert place_of(spec("m@http://a/v1,m@http://b/v1"), whole=True) == "@a/v1+1"
+
+
+@pytest.mark.parametrize(
+    ("count", "name", "text"),
+    [
+        (40, "question", "40 questions"),
+        (1, "question", "1 question"),
+        (1200, "topics", "1,200 topics"),
+        (3, "category", "3 categories"),
+        (3, "key", "3 keys"),
+        (3, "class", "3 classes"),
+        (2, "ask", "2 questions"),
+        (2, "references", "2 references"),
+        (1, "references", "1 reference"),
+        (2, "source", "2 sources"),
+        (2, "sub topic", "2 clusters"),
+        (2, "题", "2 clusters"),
+        (1, "", "1 cluster"),
+    ],
+)
+def test_clusters_are_called_by_the_name_of_their_tag(count: int, name: str, text: str) -> None:
+    assert clusters_text(count, name) == text

@@ -54,6 +54,14 @@ def test_rates_by_prompt_and_model() -> None:
     assert lines[-1] == "* b+p is better"
 
 
+def test_a_run_that_was_stopped_early_is_marked() -> None:
+    grid = replace(GRID, runs=(replace(RUNS[0], stopped_early=True), *RUNS[1:]))
+    row = "p  50.0% (25.0–75.0) stopped early  100.0% (25.0–75.0) *"
+    assert grid_table(grid).splitlines()[2].split() == row.split()
+    assert "50.0% (25.0–75.0) stopped early |" in markdown_grid(grid, ROWS)
+    assert [one["stopped_early"] for one in grid_object(grid)["runs"]] == [True, False, False]
+
+
 def test_verdicts_on_prompts_are_in_every_form_but_csv() -> None:
     words = "Over 2 models together, prompt q is better than prompt p: <b> | x"
     verdict = PromptVerdict(first="p", second="", models=2, sentence=words, numbers={"p": 0.01})

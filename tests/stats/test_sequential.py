@@ -88,6 +88,31 @@ def test_decisions_with_a_margin(changes: list[float], decision: str | None) -> 
     assert found.look().decision == decision
 
 
+def test_later_cases_answer_more() -> None:
+    found = SequentialComparison(margin=0.05)
+    answers = {}
+    for change in [0.0] * 150 + [1.0] * 40:
+        found.add(change, change)
+        if (look := found.decided) is not None:
+            answers.setdefault(look.decision, look)
+    assert list(answers) == ["equal", "better"]
+    assert answers["equal"].cases < 150 < answers["better"].cases < 190
+    assert all(look.odds >= 20 for look in answers.values())
+    assert found.look() == answers["better"]
+    low, _ = found.interval() or (0.0, 0.0)
+    assert low > 0
+
+
+def test_what_is_worse_may_turn_out_to_be_worse_by_less_than_the_margin() -> None:
+    found = SequentialComparison(margin=0.3)
+    answers = []
+    for place in range(300):
+        change = -1.0 if place < 12 or place % 20 == 0 else 0.0
+        found.add(change, change)
+        answers.append(found.look().decision)
+    assert list(dict.fromkeys(answers)) == [None, "worse", "equal"]
+
+
 def test_more_rows_take_more_evidence() -> None:
     one, three = SequentialComparison(), SequentialComparison(sure=60.0)
     for _ in range(40):

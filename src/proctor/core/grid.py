@@ -22,6 +22,8 @@ class GridRun:
     candidate: str
     totals: Totals
     status: str = ""
+    stopped_early: bool = False
+    """Whether it ended before its last case, so that its rate is not that of a full run."""
 
     @classmethod
     def of(cls, run: Run, totals: Totals, distinction: str = "") -> "GridRun":
@@ -37,6 +39,7 @@ class GridRun:
             candidate=f"{model}+{name}" if distinction and name else f"{label}{distinction}",
             totals=totals,
             status=run.status.value,
+            stopped_early=run.stopped_early is not None,
         )
 
 

@@ -228,3 +228,24 @@ def _sampling(spec: Spec) -> dict[str, str]:
         for name, value in settings.items()
         if isinstance(value, str | int | float)
     }
+
+
+_FIELDS = {"ask": "question", "references": "reference"}
+"""What cases are one cluster by, where that is no tag, as a word for one cluster."""
+_HISSING = ("ss", "x", "z", "ch", "sh")
+
+
+def clusters_text(count: int, name: str) -> str:
+    """Return a number of clusters with the name of their tag as the word: ``40 questions``."""
+    word = _FIELDS.get(name, name if name.isascii() and name.isalpha() else "cluster")
+    if count != 1:
+        word = _plural(word)
+    return f"{count:,} {word}"
+
+
+def _plural(word: str) -> str:
+    if word.endswith(_HISSING):
+        return f"{word}es"
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return word if word.endswith("s") else f"{word}s"

@@ -83,7 +83,8 @@ def _rate(run: GridRun, grid: RunGrid) -> str:
         shown += f" ({100 * low:.1f}–{100 * high:.1f})"
     mark = " *" if run.id == grid.best else ""
     unfinished = "" if run.status in ("complete", "") else f" {run.status}"
-    return f"{shown}{mark}{unfinished}"
+    early = " stopped early" if run.stopped_early else ""
+    return f"{shown}{mark}{unfinished}{early}"
 
 
 def cases_table(
@@ -229,6 +230,7 @@ def grid_object(
                 "model": run.model,
                 "candidate": run.candidate,
                 "status": run.status,
+                "stopped_early": run.stopped_early,
                 "rate": run.totals.rate,
                 "interval": list(run.totals.interval) if run.totals.interval else None,
                 "cases": run.totals.cases,

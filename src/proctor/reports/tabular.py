@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.contracts.report import Report, RunView
+from proctor.core.names import clusters_text
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
 from proctor.reports.reasons import cause_of_case, one_line, reasons, shortfall
@@ -125,9 +126,8 @@ def cases_words(group: Group, clustered_by: str) -> str:
     """Return the number of cases, with that of the clusters they lie in where there are any."""
     if group.clusters is None:
         return str(group.cases)
-    word = one_line(clustered_by) if clustered_by.isalpha() else "cluster"
-    many = "" if group.clusters == 1 else "s"
-    return f"{group.cases} case{'' if group.cases == 1 else 's'} in {group.clusters} {word}{many}"
+    many = "" if group.cases == 1 else "s"
+    return f"{group.cases} case{many} in {clusters_text(group.clusters, clustered_by)}"
 
 
 def notes_of(view: RunView) -> list[str]:

@@ -87,18 +87,24 @@ class Look:
 
 @dataclass(slots=True)
 class SequentialComparison:
-    """Evidence on a difference by case, with and without a margin, until it is enough."""
+    """Evidence on a difference by case, with and without a margin.
+
+    Evidence that was once enough stays so. If later cases answer more, such as that the second is
+    not only no worse by the margin, but better, that is the decision.
+    """
 
     margin: float | None = None
     bounds: ValueRange = DIFFERENCE
     sure: float = SURE
     cases: int = 0
     decided: Look | None = None
-    """The first look at which the question was answered."""
+    """The look at which the question was answered, as far as it is by now."""
     _better: BettingEvidence = field(init=False)
     _worse: BettingEvidence = field(init=False)
     _above: BettingEvidence | None = field(init=False, default=None)
     _below: BettingEvidence | None = field(init=False, default=None)
+    _enough: dict[str, Look] = field(default_factory=dict)
+    """By claim the first look at which it was refuted."""
     _seen: list[tuple[float, float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -118,8 +124,16 @@ class SequentialComparison:
         for evidence, value in ((self._worse, high), (self._below, high)):
             if evidence is not None:
                 evidence.add(value, weight)
-        if self.decided is None and (decision := self._decision()) is not None:
-            self.decided = Look(self.cases, self._odds(decision), decision)
+        for name, evidence in (
+            ("better", self._better),
+            ("worse", self._worse),
+            ("above", self._above),
+            ("below", self._below),
+        ):
+            if evidence is None or name in self._enough or evidence.odds < self.sure:
+                continue
+            self._enough[name] = Look(self.cases, evidence.odds, None)
+            self.decided = self._decision()
 
     def look(self) -> Look:
         """Return the look that decided, else the last one.
@@ -138,20 +152,24 @@ class SequentialComparison:
         """Return an interval of the difference that holds whenever somebody looks."""
         return confidence_sequence(self._seen, self.bounds, level)
 
-    def _decision(self) -> Decision | None:
-        if self._better.odds >= self.sure:
-            return "better"
-        if self._above is not None and self._above.odds >= self.sure:
-            close = self._below is not None and self._below.odds >= self.sure
-            return "equal" if close else "no_worse"
-        return "worse" if self._worse.odds >= self.sure else None
+    def _decision(self) -> Look | None:
+        """Return what is answered by all that was ever refuted."""
+        enough = self._enough
+        if "better" in enough and not ("worse" in enough and self._is_first("worse", "better")):
+            return _answer("better", enough["better"])
+        if "above" in enough and "below" in enough:
+            return _answer("equal", enough["above"], enough["below"])
+        if "above" in enough:
+            return _answer("no_worse", enough["above"])
+        return _answer("worse", enough["worse"]) if "worse" in enough else None
 
-    def _odds(self, decision: Decision) -> float:
-        if decision == "better":
-            return self._better.odds
-        if decision == "worse" or self._above is None:
-            return self._worse.odds
-        return self._above.odds
+    def _is_first(self, one: str, other: str) -> bool:
+        return self._enough[one].cases <= self._enough[other].cases
+
+
+def _answer(decision: Decision, *looks: Look) -> Look:
+    """Return the look at which all that an answer takes was known."""
+    return Look(max(look.cases for look in looks), min(look.odds for look in looks), decision)
 
 
 @dataclass(slots=True)

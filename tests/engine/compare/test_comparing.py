@@ -69,6 +69,13 @@ def test_what_cannot_be_told_apart_says_how_many_cases_it_would_take(
     assert "Only a difference of" in sentence(equal)
 
 
+def test_one_more_case_is_no_cases(store: Store, put: Callable[..., Run]) -> None:
+    put("old", values([1.0, 0.5] * 6))
+    put("new", values([1.0, 1.0, 2 / 3] * 4))
+    (found,) = compare(store, ["old", "new"]).contrasts
+    assert "would take at least 1 more case like these" in sentence(found)
+
+
 def test_errors_and_unscored_are_taken_out_in_pairs(store: Store, put: Callable[..., Run]) -> None:
     put("old", values([1.0, 1.0, "unscored", "error", 0.0, 1.0]))
     put("new", values([1.0, "error", 1.0, "unscored", 1.0, "unscored"]))

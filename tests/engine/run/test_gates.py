@@ -35,8 +35,8 @@ LIES = "3 cases are unscored, so the rate may be anything in [0.3750, 0.7500]; "
         ("rate >= 0.8", False, LIES + "it is missed even at the best"),
         ("rate.low >= 0.1", True, LIES + "whether that would change it is not known"),
         ("score >= 1", True, LIES + "whether that would change it is not known"),
-        ("unscored == 0", False, LIES + "whether that would change it is not known"),
-        ("cases == 5", True, LIES + "whether that would change it is not known"),
+        ("unscored == 0", False, LIES[:-2]),
+        ("cases == 5", True, LIES[:-2]),
     ],
 )
 def test_a_gate_says_what_unscored_cases_could_make_of_it(gate: str, held: bool, note: str) -> None:
@@ -82,8 +82,11 @@ def test_a_number_that_is_not_known_misses_its_gate_and_is_named(
         ("rate >= 0.6", True, 0.5),
         ("rate >= 0.5 and errors == 0", True, 0.365),
         ("rate >= -0.5", True, 0.0),
+        ("0.5 <= rate <= 0.9", True, 0.312),
         ("rate.low >= 0.1", True, None),
         ("errors == 0", True, None),
+        ("rate == 0.6", True, None),
+        ("rate != 0.6", False, None),
     ],
 )
 def test_a_gate_on_a_bare_rate_says_how_often_luck_decides(
@@ -128,7 +131,8 @@ MEASURES: dict[str, Any] = {"accuracy": (0.0, 1.0), "mean_points": (None, None),
     [
         ("rate >= 70", "can never hold: rate lies between 0 and 1; write 0.7 for 70 %"),
         ("rate < 0", "can never hold: rate lies between 0 and 1"),
-        ("rate.low > 1", "can never hold"),
+        ("rate.low > 1", "can never hold: rate.low lies between 0 and 1"),
+        ("rate.low > 1 and errors < 0", "never hold: rate.low lies between 0 and 1, errors is 0"),
         ("rate == 2", "can never hold"),
         ("70 <= rate", "can never hold"),
         ("rate >= 0.5 and errors < 0", "errors is 0 or more"),

@@ -49,10 +49,11 @@ def test_values_of_a_tag_are_names(tmp_path: Path) -> None:
     assert [case.cluster for case in suite.cases] == ["q1", "q1; q2", "17", ""]
 
 
-def test_a_tag_that_no_case_has_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", ["", "  - {ask: B, references: b, cluster: own}\n"])
+def test_a_tag_that_no_case_has_is_an_error(tmp_path: Path, more: str) -> None:
     path = tmp_path / "suite.yaml"
     path.write_text(
-        "cluster: qestion\ncases:\n  - {ask: A, references: a, tags: {question: q}}\n",
+        f"cluster: qestion\ncases:\n  - {{ask: A, references: a, tags: {{question: q}}}}\n{more}",
         encoding="utf-8",
     )
     with pytest.raises(SuiteError, match=r"no case has the tag 'qestion'(.|\n)*'question'"):

@@ -15,6 +15,11 @@ from proctor.web.pages import compare_numbers
 from proctor.web.pages import grid as grid_page
 from proctor.web.pages.grid import show_grid
 
+EARLY = {
+    "question": "decided", "answer": "better", "odds": 21.0, "decided_after": 1, "cases": 1,
+    "of": 2, "seed": 7, "interval": [0.1, 0.5], "rate_interval": [0.5, 1.0],
+}  # fmt: skip
+
 
 def test_cases_have_the_values_and_answers_of_all_runs(
     asked: Any, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +159,32 @@ def test_a_cell_says_why_marks_are_lacking_and_what_the_answer_took(
     assert "×2" in second
     assert compared.count("fits 0 of 1: because") == 2
     assert history.count("fits 0 of 1: because") == 2
+
+
+@pytest.mark.parametrize("query", ["", "&text=differences"])
+def test_a_run_that_lacks_cases_has_a_column(
+    tmp_path: Path, put_run: Any, examined: Any, query: str
+) -> None:
+    path = str(tmp_path / "p.db")
+    cases = [examined.plain(name, "so", 1.0) for name in "ab"]
+    with Store.open(path) as store:
+        put_run(store, "whole", cases)
+        run = put_run(store, "stopped", cases[:1])
+        store.runs.save(
+            replace(run, finished=9.0, settings={**run.settings, "stopped_early": EARLY})
+        )
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        home = client.get("/").text
+        shown = client.get(f"/grid?run=whole&run=stopped{query}")
+        rows = client.get("/grid.json?run=whole&run=stopped").json()["cases"]
+    assert shown.status_code == 200
+    assert "This run does not have the case." in shown.text
+    assert "/runs/stopped/cases/b" not in shown.text
+    assert shown.text.count(">stopped early</span>") == 2  # in the table, and on narrow screens
+    assert home.count(">stopped early</span>") == 2  # among those that ended last, and in the list
+    assert [[one["answer"]["there"] for one in row["entries"]] for row in rows] == [
+        [True, True], [True, False],
+    ]  # fmt: skip
 
 
 def _suite_key(path: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,24 @@ def test_a_run_has_its_facts_and_breakdowns_in_both_languages(store: Store) -> N
     below = json.dumps(head["breakdowns"]["en"])
     assert linked(view="run", run=2, tag=["lang", "go"]) in below
     assert "histogram" in below
+
+
+def test_the_mark_of_a_run_that_was_stopped_early_is_beside_its_rate(store: Store) -> None:
+    run = store.runs.get("a")
+    assert "stopped early" not in json.dumps(run_head(view_of(store, "a"), 0, [])["facts"])
+    early = {"question": "decided", "answer": "better", "odds": 21.0, "cases": 12, "of": 40}
+    store.runs.save(replace(run, settings={**run.settings, "stopped_early": early}))
+    facts = run_head(view_of(store, "a"), 0, [])["facts"]
+    assert "stopped early" in json.dumps(facts["en"])
+    assert "提前" in json.dumps(facts["zh"], ensure_ascii=False)
+
+
+def test_a_pair_says_how_many_cases_are_needed_as_a_range(store: Store) -> None:
+    views = [view_of(store, name) for name in ("a", "b")]
+    found = compared_object(compare(store, ["a", "b"]))
+    few, many = found["pairs"][0]["cases_needed_range"]
+    head = json.dumps(compare_heads(views, found, "en")["0-1"], ensure_ascii=False)
+    assert f"{few} … {many}" in head
 
 
 def test_a_pair_is_read_from_either_side(store: Store) -> None:

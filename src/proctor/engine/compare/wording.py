@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from math import floor, log10
 from typing import Literal
 
+from proctor.core.names import clusters_text
 from proctor.engine.compare.results import Contrast
 from proctor.engine.compare.verdict import GroupContrast, Verdict
 
@@ -28,12 +29,12 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "graded": "{better} got better, {worse} got worse (from wrong to right {to_right}, the"
         " other way {to_wrong})",
         "none": "not one case came out differently",
-        "more": "To be sure of a difference of this size would take about {more} more cases like"
-        " these.",
+        "more": "To be sure of a difference of this size would take about {more} more {noun}"
+        " like these.",
         "between": "To be sure of a difference of about this size would take {few} to {many} more"
         " cases like these.",
         "least": "To be sure of a difference of about this size would take at least {few} more"
-        " cases like these, and far more if it is smaller.",
+        " {noun} like these, and far more if it is smaller.",
         "same": "Only a difference of {detectable} points or more would have shown with so many"
         " cases.",
         "too few": "No difference at all would have shown with so few cases.",
@@ -43,8 +44,8 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "smaller": "The difference that shows is smaller than the margin.",
         "one case": "1 case",
         "cases": "{count} cases",
-        "clustered": "{cases} in {clusters} {word}s",
-        "clusters": "{clusters} {word}s",
+        "clustered": "{cases} in {clusters}",
+        "clusters": "{clusters}",
         "no cases": "no case counts",
         "one counts": "only 1 case counts",
         "one result": "1 result",
@@ -81,8 +82,8 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "smaller": "看出的差异小于界限。",
         "one case": "1 道题",
         "cases": "{count} 道题",
-        "clustered": "{cases}（共 {clusters} 组）",
-        "clusters": " {clusters} 组",
+        "clustered": "{cases}（共 {count} 组）",
+        "clusters": " {count} 组",
         "no cases": "没有两边都计分的题目",
         "one counts": "两边都计分的题目只有 1 道",
         "one result": "1 个结果",
@@ -200,7 +201,7 @@ def _numbers(contrast: GroupContrast, cluster: str, words: Mapping[str, str]) ->
     if sequential is not None:
         return words["evidence"].format(
             odds=odds_text(sequential.odds),
-            cases=words["clusters"].format(clusters=sequential.cases, word=_cluster_word(cluster))
+            cases=_clusters("clusters", sequential.cases, cluster, words)
             if sequential.clustered
             else _cases(sequential.cases, words),
             difference=points(paired.difference),
@@ -223,13 +224,13 @@ def _clustered(contrast: GroupContrast, cluster: str, words: Mapping[str, str]) 
     cases = _cases(paired.n, words)
     if paired.clusters is None:
         return cases
-    return words["clustered"].format(
-        cases=cases, clusters=f"{paired.clusters:,}", word=_cluster_word(cluster)
-    )
+    return _clusters("clustered", paired.clusters, cluster, words, cases=cases)
 
 
-def _cluster_word(cluster: str) -> str:
-    return cluster if cluster.isalpha() else "cluster"
+def _clusters(form: str, count: int, cluster: str, words: Mapping[str, str], **more: str) -> str:
+    """Count clusters, called by the name of their tag; Chinese has one word for all of them."""
+    named = clusters_text(count, cluster)
+    return words[form].format(clusters=named, count=f"{count:,}", **more)
 
 
 def _flips(contrast: GroupContrast, words: Mapping[str, str]) -> str:
@@ -261,8 +262,13 @@ def _power(contrast: GroupContrast, words: Mapping[str, str]) -> str:
     if few is None:
         return words["never"]
     if many is None:
-        return words["least"].format(few=few)
-    return words["more" if few == many else "between"].format(few=few, many=many, more=few)
+        return words["least"].format(few=few, noun=_noun(few))
+    form = "more" if few == many else "between"
+    return words[form].format(few=few, many=many, more=few, noun=_noun(few))
+
+
+def _noun(count: str) -> str:
+    return "case" if count == "1" else "cases"
 
 
 def _stop(contrast: GroupContrast, words: Mapping[str, str]) -> str:

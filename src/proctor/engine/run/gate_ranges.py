@@ -161,8 +161,9 @@ def _place(node: ast.expr, ranges: Ranges) -> Any:
 def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:
     """Describe the bounded numbers of an expression."""
     named = {}
+    inner = {id(part.value) for part in ast.walk(tree) if isinstance(part, ast.Attribute)}
     for part in ast.walk(tree):
-        if isinstance(part, ast.Name | ast.Attribute):
+        if isinstance(part, ast.Name | ast.Attribute) and id(part) not in inner:
             text, number_range = ast.unparse(part), _named(part, ranges)
             if number_range.low > -inf and number_range.high < inf:
                 named[text] = f"{text} lies between {number_range.low:g} and {number_range.high:g}"

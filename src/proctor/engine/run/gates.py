@@ -1,7 +1,7 @@
 """Gates: conditions on a run's numbers."""
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import NormalDist
@@ -224,13 +224,11 @@ def luck_of(expression: Expression, names: Mapping[str, Any]) -> float | None:
     """Return how often other cases like these would be on the other side of a bare number's gate.
 
     The interval says how far the number would scatter; of several comparisons the closest counts.
+    Whether two numbers are equal has no other side.
     """
     chances = []
-    for node in ast.walk(expression.tree):
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            continue
-        parts = (node.left, node.comparators[0])
-        sides = [_resolved(part, names, expression.text) for part in parts]
+    for left, op, right in _ordered_pairs(expression.tree):
+        sides = [_resolved(part, names, expression.text) for part in (left, right)]
         at_least, at_most = ((ast.GtE, ast.LtE), (ast.LtE, ast.GtE))
         for (one, other), (least, most) in zip(
             (sides, sides[::-1]), (at_least, at_most), strict=True
@@ -238,12 +236,20 @@ def luck_of(expression: Expression, names: Mapping[str, Any]) -> float | None:
             if not isinstance(one, Mapping) or type(other) not in (int, float):
                 continue
             # No other cases bring a share below 0 or above 1.
-            sure = (isinstance(node.ops[0], least) and other <= 0) or (
-                isinstance(node.ops[0], most) and other >= 1
-            )
+            sure = (isinstance(op, least) and other <= 0) or (isinstance(op, most) and other >= 1)
             chances.append(0.0 if sure and _is_share(one) else _chance_beyond(one, other))
     known_chances = [chance for chance in chances if chance is not None]
     return max(known_chances) if known_chances else None
+
+
+def _ordered_pairs(tree: ast.expr) -> Iterator[tuple[ast.expr, ast.cmpop, ast.expr]]:
+    """Yield what is compared by less or more, two at a time."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            for left, op, right in zip(sides, node.ops, node.comparators, strict=False):
+                if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+                    yield left, op, right
 
 
 def _resolved(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:
@@ -297,6 +303,8 @@ def _openness(
     cases = f"{count} case{' is' if count == 1 else 's are'} unscored"
     many = cases if count else "attempts are unscored"
     open_rate = f"{many}, so the rate may be anything in [{worst:.4f}, {best:.4f}]"
+    if _is_about_counts(expression.tree):
+        return open_rate
     if not _is_about_the_rate(expression.tree):
         return f"{open_rate}; whether that would change it is not known"
     ends = [expression.holds({**names, "rate": {"value": end}}) for end in totals.bounds]
@@ -311,6 +319,12 @@ def _is_about_the_rate(tree: ast.expr) -> bool:
         return False
     named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
     return "rate" in named and named <= {"rate", *_COUNTS}
+
+
+def _is_about_counts(tree: ast.expr) -> bool:
+    """Tell whether all that an expression names are counts, which are what they are."""
+    named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    return bool(named) and named <= {"unscored", *_COUNTS}
 
 
 def summary_gate_names(summary: Summary) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from proctor.formats.native.case import (
     CLUSTER_FIELDS,
     DefaultKeys,
     Defaults,
+    cluster_of,
     defaults_of,
     normal,
     read_case,
@@ -353,7 +354,7 @@ class CaseLoader:
         """Note the tags of a case, and what it has a cluster by."""
         for name in case.tags:
             self.tags[name] = None
-        if case.cluster:
+        if cluster_of(case, defaults.cluster_by):
             self.clustered.add(defaults.cluster_by)
 
     def row_header(self, document: Document, defaults: Defaults) -> Defaults:

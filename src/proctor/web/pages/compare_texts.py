@@ -96,18 +96,21 @@ def _answers(row: Sequence[LinkedCase | None]) -> list[ListedAnswer]:
                 pieces=[TextPiece(**piece) for piece in cut],
                 there=linked is not None,
                 error="" if attempt is None else _cut(attempt.error, LONGEST_QUESTION),
-                **({} if linked is None else _examined(linked)),
+                **_examined(linked),
             )
         )
     return answers
 
 
-def _examined(linked: LinkedCase) -> dict[str, Any]:
-    """Return why an attempt at a case lacks marks, and what all of them took."""
-    attempts = [attempt for attempt, _ in linked.attempts]
+def _examined(linked: LinkedCase | None) -> dict[str, Any]:
+    """Return why an attempt at a case lacks marks, and what all of them took.
+
+    Every field is there for a run without the case, too: a page has no fields left unset.
+    """
+    attempts = [] if linked is None else [attempt for attempt, _ in linked.attempts]
     used = [used_by_candidate(attempt) for attempt in attempts if attempt.usage]
     tokens = total(map(token_count, used))
-    number, reason = _first_loss(linked)
+    number, reason = (0, "") if linked is None else _first_loss(linked)
     return {
         "reason": _cut(reason, LONGEST_QUESTION),
         "of_attempt": number,

@@ -42,6 +42,7 @@ class GridColumn(ResponseModel):
     name: str
     candidate: str
     prompt: str
+    stopped_early: bool = Field(description="whether it ended before its last case, being sure")
     rate: float | None
     interval: Interval | None
     best: bool = Field(description="whether it is certainly better than every other one")
@@ -196,6 +197,7 @@ def _column(run: GridRun, view: RunView, grid: RunGrid, times: AnswerTimes) -> G
         name=run.name,
         candidate=run.candidate,
         prompt=run.prompt,
+        stopped_early=run.stopped_early,
         rate=run.totals.rate,
         interval=run.totals.interval,
         best=run.id == grid.best,
