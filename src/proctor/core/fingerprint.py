@@ -5,9 +5,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from itertools import islice
+from itertools import compress, islice
 from json import encoder as json_encoder
-from operator import attrgetter
+from operator import attrgetter, is_not
 from typing import Any
 
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -28,12 +28,14 @@ def plain(thing: Any) -> Json:
         return [value if type(value) in _SCALARS else plain(value) for value in thing]
     if (layout := _LAYOUTS.get(kind) or _layout(kind)) is not None:
         names, defaults, values = layout
+        own = values(thing)
         return {
             name: value if type(value) in _SCALARS else plain(value)
-            for name, default, value in zip(names, defaults, values(thing), strict=True)
             # Neither its default nor empty; written out, since each case asks this dozens of times.
-            if value is not default
-            and (value or not (value is None or isinstance(value, _EMPTY)))
+            for name, default, value in compress(
+                zip(names, defaults, own, strict=True), map(is_not, own, defaults)
+            )
+            if (value or not (value is None or isinstance(value, _EMPTY)))
             and (type(value) is not type(default) or value != default)
         }
     return _unusual(thing)

@@ -5,7 +5,8 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from proctor.records import dataclass
 
 _BYTES = 16
 _OPENING = "<<{name} {number}>>"

@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from itertools import islice
 from threading import Event, Thread
 from typing import Any, TypeVar
+
+from proctor.records import dataclass
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -12,11 +12,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from proctor.core.exchange import Reply, Request, Usage
 from proctor.errors import BudgetError
+from proctor.records import dataclass
 
 Price = tuple[float, float]
 """US dollars per million tokens in and out."""

@@ -2,13 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-)
-from dataclasses import dataclass, field, fields, replace
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from dataclasses import field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, cast
 
@@ -22,6 +17,7 @@ from proctor.engine.models.budget import Budget
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.io import json_bytes
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:

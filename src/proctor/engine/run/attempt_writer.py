@@ -6,7 +6,7 @@ Written rows stay in memory for scoring and summing, or are read from the store 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 from proctor.core.attempt import Attempt
@@ -16,6 +16,7 @@ from proctor.core.suite import Case
 from proctor.engine.run.aggregate import stored_score
 from proctor.errors import StoreError
 from proctor.io.concurrency import batched
+from proctor.records import dataclass
 from proctor.store.rows import LinkedCase, RunAttempt
 from proctor.store.store import Store
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.contracts.case_spool import CaseFinder
@@ -14,6 +13,7 @@ from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import AnswersInMemory
 from proctor.io.concurrency import batched
+from proctor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

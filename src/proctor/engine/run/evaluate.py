@@ -9,7 +9,7 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ from proctor.engine.run.signature import (
 )
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import LISTENER, tallied
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain
@@ -34,6 +34,7 @@ from proctor.core.suite import Case, Criterion
 from proctor.engine.run.score_keys import spec_key
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.io import concurrency
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
