@@ -38,7 +38,10 @@ MOST_LOADED = {"quiz.yaml": 118, "quiz.jsonl": 109}
 """Modules that a run of answers on file may load; see docs/decisions/0023-one-tree.md."""
 HEAVY = {
     "quiz.yaml": {"sqlalchemy", "alembic", "aiohttp", "numpy", "rich"},
-    "quiz.jsonl": {"sqlalchemy", "alembic", "aiohttp", "numpy", "rich", "pydantic", "ruamel"},
+    "quiz.jsonl": {
+        *("sqlalchemy", "alembic", "aiohttp", "numpy", "rich", "pydantic", "ruamel"),
+        *("asyncio", "ssl", "socket"),
+    },
 }
 """Libraries that it does without; see docs/decisions/0032-statements-as-text.md."""
 UNUSED = (

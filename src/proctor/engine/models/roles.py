@@ -1,6 +1,5 @@
 """The roles of a run: candidate, judges, simulated user."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import field, fields, replace
@@ -21,6 +20,8 @@ from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
+    import asyncio
+
     from proctor.contracts.agent import Agent
     from proctor.contracts.dialect import Reading
     from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
@@ -101,7 +102,12 @@ class Models:
     _chosen: set[tuple[str, str]] = field(default_factory=set)
     """Models with the sampling settings that the user chose."""
     _checked: set[str] = field(default_factory=set)
-    _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @cached_property
+    def _checking(self) -> "asyncio.Lock":
+        import asyncio
+
+        return asyncio.Lock()
 
     def __post_init__(self) -> None:
         self.budget.most = self.settings.max_cost
