@@ -35,7 +35,7 @@ else:
         return made if cls is None else made(cls)
 
 
-def _made(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool) -> type:
+def _made(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool) -> Any:
     hash_given = _gives_hash(cls)
     if cls.__doc__ is None:  # for which the standard library would look at the signature
         cls.__doc__ = cls.__name__

@@ -8,7 +8,7 @@ from contextvars import ContextVar, copy_context
 from itertools import islice
 from threading import Event, Thread
 from types import coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from proctor.records import dataclass
 
@@ -200,7 +200,7 @@ def run_sync(work: Coroutine[Any, Any, Result], *, loop_later: bool = False) -> 
     takes a small command longer than to score its answers.
     """
     if loop_later:
-        begun = _WithoutLoop(work)
+        begun = _WithoutLoop[Result](work)
         begun.run()
         if begun.ended:
             return begun.result()
@@ -233,15 +233,15 @@ THREAD = "proctor"
 """The name of the threads that run a command's work."""
 
 
-class _WithoutLoop:
+class _WithoutLoop(Generic[Result]):
     """Async code in a thread of its own, for as long as it needs no loop."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
+    def __init__(self, work: Coroutine[Any, Any, Result]) -> None:
         self._work = work
         self._context = copy_context()
         self._context.run(_WITHOUT_LOOP.set, True)
         self._cancelled = False
-        self._result: Any = None
+        self._result: list[Result] = []
         self._error: BaseException | None = None
         self.ended = False
         self._left = Event()
@@ -262,13 +262,13 @@ class _WithoutLoop:
                 self._cancel()
             raise
 
-    def result(self) -> Any:
+    def result(self) -> Result:
         """Return what the work gave, or raise its error."""
         if self._error is not None:
             raise self._error
-        return self._result
+        return self._result[0]
 
-    async def rest(self) -> Any:
+    async def rest(self) -> Result:
         """Run the rest of the work in the loop, in the context that it has been in."""
         import asyncio
 
@@ -287,7 +287,7 @@ class _WithoutLoop:
                 if self._cancelled:
                     self._context.run(self._work.throw, _cancellation())
         except StopIteration as end:
-            self._result, self.ended = end.value, True
+            self._result, self.ended = [end.value], True
         except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
             self._error, self.ended = error, True
         finally:

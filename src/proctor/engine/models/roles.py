@@ -177,12 +177,7 @@ class Models:
         if self.store is not None and id(client) not in queues:
             queues[id(client)] = BatchQueue(client, self.store, self._log, self.notice)
         return BatchedModel(
-            client,
-            self._log,
-            self.budget,
-            self.recorder,
-            model.role,
-            queue=queues.get(id(client)),
+            client, self._log, self.budget, self.recorder, model.role, queue=queues.get(id(client))
         )
 
     async def check(self, model: "Model") -> None:
