@@ -111,9 +111,8 @@ class Models:
 
     def __post_init__(self) -> None:
         self.budget.most = self.settings.max_cost
-        self.marks = (
-            MARKS if self.store is None else Marks(self.store.secret.derive_key("judge marks"))
-        )
+        secret = None if self.store is None else self.store.secret
+        self.marks = MARKS if secret is None else Marks(lambda: secret.derive_key("judge marks"))
         if self.settings.record is not None and self.store is not None:
             replay: type[Model] = registry.find("model", "replay")
             self.recorder = replay.record_to(self.settings.record)
