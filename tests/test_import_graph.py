@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -141,6 +142,12 @@ def test_a_run_of_answers_on_file_loads_only_what_it_uses(tmp_path: Path, suite:
         assert len(loaded) <= MOST_LOADED[suite], sorted(loaded)
         libraries = {name.partition(".")[0] for name in done.stderr.split()}
         assert sorted(libraries & HEAVY[suite]) == []
+        if suite == "quiz.jsonl":
+            slow = r"^from dataclasses import .*\bdataclass\b"
+            texts = {name: path.read_text() for name, path in modules_of(SOURCE).items()}
+            assert [one for one in sorted(loaded) if re.search(slow, texts[one], re.M)] == [], (
+                "for a quick start they take dataclass from proctor.records"
+            )
 
 
 def test_a_run_against_a_model_loads_neither_sqlalchemy_nor_another_client(tmp_path: Path) -> None:
