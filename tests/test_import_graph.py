@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,11 +35,14 @@ atexit.register(lambda: print(*sys.modules, file=sys.stderr))
 sys.argv = ["proctor", "run", sys.argv[1], "--answers", "answers.jsonl", "--store", "quiz.db"]
 main()
 """
-MOST_LOADED = {"quiz.yaml": 117, "quiz.jsonl": 108}
+MOST_LOADED = {"quiz.yaml": 118, "quiz.jsonl": 109}
 """Modules that a run of answers on file may load; see docs/decisions/0023-one-tree.md."""
 HEAVY = {
     "quiz.yaml": {"sqlalchemy", "alembic", "aiohttp", "numpy", "rich"},
-    "quiz.jsonl": {"sqlalchemy", "alembic", "aiohttp", "numpy", "rich", "pydantic", "ruamel"},
+    "quiz.jsonl": {
+        *("sqlalchemy", "alembic", "aiohttp", "numpy", "rich", "pydantic", "ruamel"),
+        *("asyncio", "ssl", "socket", "hashlib"),
+    },
 }
 """Libraries that it does without; see docs/decisions/0032-statements-as-text.md."""
 UNUSED = (
@@ -138,6 +142,12 @@ def test_a_run_of_answers_on_file_loads_only_what_it_uses(tmp_path: Path, suite:
         assert len(loaded) <= MOST_LOADED[suite], sorted(loaded)
         libraries = {name.partition(".")[0] for name in done.stderr.split()}
         assert sorted(libraries & HEAVY[suite]) == []
+        if suite == "quiz.jsonl":
+            slow = r"^from dataclasses import .*\bdataclass\b"
+            texts = {name: path.read_text() for name, path in modules_of(SOURCE).items()}
+            assert [one for one in sorted(loaded) if re.search(slow, texts[one], re.M)] == [], (
+                "for a quick start they take dataclass from proctor.records"
+            )
 
 
 def test_a_run_against_a_model_loads_neither_sqlalchemy_nor_another_client(tmp_path: Path) -> None:

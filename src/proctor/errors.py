@@ -18,8 +18,9 @@ ProctorError
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from proctor.records import dataclass
 
 
 class ProctorError(Exception):

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
@@ -13,6 +13,7 @@ from proctor.core.suite import VARIANT, Json, Spec
 from proctor.errors import PluginError
 from proctor.io import json_bytes
 from proctor.io.search_paths import installed_entry_points
+from proctor.records import dataclass
 from proctor.suggestions import LOOSELY, suggest, suggest_scorer
 
 if TYPE_CHECKING:

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import AsyncGenerator
+from contextvars import ContextVar
 
 import pytest
 
@@ -88,17 +90,21 @@ def test_run_sync_works_where_a_loop_runs_already() -> None:
     assert asyncio.run(outer()) == 42
 
 
-@pytest.mark.parametrize("how", ["waits", "computes", "resists"])
+@pytest.mark.parametrize("loop_later", [False, True])
+@pytest.mark.parametrize("how", ["waits", "pauses", "computes", "resists"])
 @pytest.mark.sampled(2)
 @pytest.mark.slow
-def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
+def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str, loop_later: bool) -> None:
     ended: list[str] = []
 
     async def work() -> None:
         try:
             until = time.monotonic() + 30
             while time.monotonic() < until:
-                if how != "computes":
+                if how == "pauses":
+                    await concurrency.pause()
+                elif how != "computes":
+                    await concurrency.loop_needed()
                     await asyncio.sleep(0.01)
         except asyncio.CancelledError:
             if how == "resists":
@@ -115,7 +121,7 @@ def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
     began = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            run_sync(work())
+            run_sync(work(), loop_later=loop_later)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 29
@@ -167,6 +173,62 @@ def test_work_that_does_not_end_in_time_is_left_without_a_word() -> None:
         [sys.executable, "-c", UNTIDY], capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.stdout, ended.stderr, ended.returncode) == ("interrupted\n", "", 0)
+
+
+def test_work_that_needs_no_loop_has_none() -> None:
+    async def stream() -> AsyncGenerator[int, None]:
+        for number in range(3):
+            await concurrency.pause()
+            yield number
+
+    async def work(fails: bool) -> list[int]:
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        numbers = [number async for number in stream()]
+        if fails:
+            raise ValueError(numbers)
+        return numbers
+
+    assert run_sync(work(False), loop_later=True) == [0, 1, 2]
+    with pytest.raises(ValueError, match="0, 1, 2"):
+        run_sync(work(True), loop_later=True)
+
+
+SCOPE: ContextVar[str] = ContextVar("scope", default="none")
+
+
+@pytest.mark.parametrize("ends", ["well", "badly"])
+def test_work_goes_on_in_a_loop_from_where_it_needs_one(ends: str) -> None:
+    async def double(number: int) -> int:
+        await asyncio.sleep(0)
+        return 2 * number
+
+    async def stream() -> AsyncGenerator[int, None]:
+        yield 1
+        async for number in map_unordered([1, 2], double, limit=2):
+            yield number
+        yield await concurrency.in_thread(lambda: 8)
+
+    async def work() -> list[int]:
+        token = SCOPE.set("inside")
+        try:
+            assert concurrency.is_without_loop()
+            numbers = [number async for number in stream()]
+            assert not concurrency.is_without_loop()
+            assert SCOPE.get() == "inside"
+            await concurrency.loop_needed()
+            if ends == "badly":
+                raise ValueError("so it is")
+            return sorted(numbers)
+        finally:
+            SCOPE.reset(token)  # refused in another context than it was set in
+
+    if ends == "badly":
+        with pytest.raises(ValueError, match="so it is"):
+            run_sync(work(), loop_later=True)
+    else:
+        assert run_sync(work(), loop_later=True) == [1, 2, 4, 8]
+    assert SCOPE.get() == "none"
 
 
 def test_whoever_listens_is_told_how_far_the_work_has_come() -> None:

@@ -232,7 +232,8 @@ def examine(
     try:
         with progress_bar() as progress:
             on_refusal = None if refused is None else put_aside
-            outcomes = run_sync(_evaluation(several, store, progress, say, on_refusal))
+            work = _evaluation(several, store, progress, say, on_refusal)
+            outcomes = run_sync(work, loop_later=len(several) == 1)
     except KeyboardInterrupt:
         say_stopped()
         return None

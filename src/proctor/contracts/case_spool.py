@@ -1,7 +1,7 @@
 """Cases of a large suite: kept in a temporary database, read back one at a time, found by id."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import overload
 
 from proctor.core.encoding import case_from
@@ -160,18 +160,12 @@ class CaseFinder(Mapping[str, Case]):
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
-        self._places_by_id = (
-            None
+        self.place: Callable[[str], int | None] = (
+            cases.find
             if isinstance(cases, SpooledCases | Part)
-            else {case.id: place for place, case in enumerate(cases)}
+            else {case.id: place for place, case in enumerate(cases)}.get
         )
-
-    def place(self, case_id: str) -> int | None:
-        """Return the place of a case among these."""
-        if isinstance(self._cases, SpooledCases | Part):
-            return self._cases.find(case_id)
-        assert self._places_by_id is not None
-        return self._places_by_id.get(case_id)
+        """Gives the place of a case among these."""
 
     def __getitem__(self, case_id: str) -> Case:
         place = self.place(case_id)

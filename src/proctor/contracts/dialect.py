@@ -6,13 +6,14 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from proctor.core.attempt import Attempt
 from proctor.core.suite import CandidatePrompt, Json, Suite
 from proctor.errors import Problem, UsageError
+from proctor.records import dataclass
 from proctor.suggestions import LOOSELY, suggest
 
 if TYPE_CHECKING:

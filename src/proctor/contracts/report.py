@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
@@ -10,6 +9,7 @@ from proctor.core.names import candidate_label
 from proctor.core.run import CaseResult, Group, Run, Summary
 from proctor.core.suite import Suite
 from proctor.errors import UsageError
+from proctor.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import importlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -13,6 +13,7 @@ from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Message
 from proctor.errors import UsageError
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.contracts.judge import Judge

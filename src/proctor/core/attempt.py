@@ -1,10 +1,11 @@
 """One try of a candidate at a case."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from proctor.core.suite import Json, Message
+from proctor.records import dataclass
 
 UNDECIDED = "JudgeUndecided"
 """Why a dialogue was stopped whose judges are divided, though each of them can be read."""

@@ -1,11 +1,12 @@
 """The value of a case: the one formula that makes it of the scores of its criteria."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
+from proctor.records import dataclass
 
 
 class ValueStatus(StrEnum):

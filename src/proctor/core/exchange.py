@@ -1,11 +1,12 @@
 """Requests to models and their replies: settings, usage, cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from proctor.core.prompt_fences import addressed
 from proctor.core.suite import Json, Message, Tool, ToolCall
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.core.access import Destination

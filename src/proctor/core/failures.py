@@ -6,11 +6,12 @@ it would fail. What happens without it as well is the suite's doing, and leaves 
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
+from proctor.records import dataclass
 
 LIMIT = "limit"
 """Where a score's detail says which limit the answer passed."""

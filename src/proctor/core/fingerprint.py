@@ -1,14 +1,18 @@
 """Content addresses: the same content has the same key, on every machine and in every version."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from itertools import islice
+from itertools import compress, islice
 from json import encoder as json_encoder
-from operator import attrgetter
+from operator import attrgetter, is_not
 from typing import Any
+
+try:  # which hashlib gives as its own; it alone does without loading OpenSSL
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Criterion, Json, Message, Suite
@@ -28,12 +32,14 @@ def plain(thing: Any) -> Json:
         return [value if type(value) in _SCALARS else plain(value) for value in thing]
     if (layout := _LAYOUTS.get(kind) or _layout(kind)) is not None:
         names, defaults, values = layout
+        own = values(thing)
         return {
             name: value if type(value) in _SCALARS else plain(value)
-            for name, default, value in zip(names, defaults, values(thing), strict=True)
             # Neither its default nor empty; written out, since each case asks this dozens of times.
-            if value is not default
-            and (value or not (value is None or isinstance(value, _EMPTY)))
+            for name, default, value in compress(
+                zip(names, defaults, own, strict=True), map(is_not, own, defaults)
+            )
+            if (value or not (value is None or isinstance(value, _EMPTY)))
             and (type(value) is not type(default) or value != default)
         }
     return _unusual(thing)
@@ -65,12 +71,12 @@ def sorted_json(value: Json) -> str:
 def digest_plain(values: list[Json]) -> str:
     """Hash JSON values that ``plain`` has made already."""
     text = _encoded(values)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def digest_bytes(content: bytes) -> str:
     """Hash a file's content to 32 hexadecimal digits."""
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def case_key(case: Case) -> str:
@@ -98,7 +104,7 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
     """
     about = (suite.name, suite.version, suite.reduce, suite.measures, suite.variant)
     start = _ENCODER.encode([plain(thing) for thing in about]).removesuffix("]")
-    hasher = hashlib.blake2b(start.encode("utf-8", "surrogatepass"), digest_size=16)
+    hasher = blake2b(start.encode("utf-8", "surrogatepass"), digest_size=16)
     before = ",["
     rest = iter(case_keys)
     while keys := list(islice(rest, _KEYS)):

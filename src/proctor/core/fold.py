@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum
 from statistics import median, stdev
 
 from proctor.core.case_value import Value, ValueStatus
 from proctor.errors import UsageError
+from proctor.records import dataclass
 
 MODES = ("avg", "max", "min", "median", "avg_max_N")
 

@@ -1,11 +1,10 @@
 """Marks around strangers' words in a prompt: numbers that nobody can know beforehand."""
 
-import hashlib
-import hmac
+import os
 import re
-import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+
+from proctor.records import dataclass
 
 _BYTES = 16
 _OPENING = "<<{name} {number}>>"
@@ -23,15 +22,23 @@ class Mark:
 
 
 class Marks:
-    """A source of marks that only who has its key can foresee; a fresh key where none is named."""
+    """A source of marks that only who has its key can foresee; a fresh key where none is named.
+
+    What gives the key is called when the first mark is made.
+    """
 
     __slots__ = ("_key",)
 
-    def __init__(self, key: bytes | None = None) -> None:
-        self._key = secrets.token_bytes(32) if key is None else key
+    def __init__(self, key: bytes | Callable[[], bytes] | None = None) -> None:
+        self._key = os.urandom(32) if key is None else key
 
     def of(self, texts: Iterable[str]) -> Mark:
         """Return the mark for a prompt that is made of these texts."""
+        import hashlib
+        import hmac
+
+        if not isinstance(self._key, bytes):
+            self._key = self._key()
         joined = "\0".join(texts).encode("utf-8", "surrogatepass")
         number = hmac.new(self._key, joined, hashlib.sha256).digest()[:_BYTES]
         # Version 0.1.0 sent this number: what it asked and stored is found by it.

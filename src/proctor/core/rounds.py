@@ -1,13 +1,14 @@
 """Rounds: all that an agent did for one message of the user."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from proctor.core.attempt import CONTEXT, RETRIEVED, Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Criterion, Json
+from proctor.records import dataclass
 
 USER = "User"
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from proctor.core.fold import Folded
 from proctor.core.score import Score
 from proctor.core.suite import VARIANT, Case, Json, Spec
 from proctor.core.variance import VarianceBudget, VarianceParts
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.core.audit import JudgeAudit

@@ -1,9 +1,9 @@
 """One criterion on one attempt: its points, and why."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from proctor.core.suite import Json
+from proctor.records import dataclass
 
 
 class ScoreStatus(StrEnum):

@@ -1,10 +1,11 @@
 """What to examine with: suites, their cases and the criteria of a case."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from proctor.core.prompt_fences import Mark
+from proctor.records import dataclass
 
 # A JSON value. Any, because mypy cannot narrow a recursive alias where plugins read parameters.
 Json = Any

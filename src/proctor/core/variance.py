@@ -1,10 +1,10 @@
 """Where the uncertainty of a rate comes from, and what more attempts or cases would buy."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import sqrt
 
 from proctor.core.suite import Json
+from proctor.records import dataclass
 
 SURE = 1.959963984540054
 """How many standard deviations hold 95 of 100 draws."""

@@ -1,15 +1,19 @@
 """Working through much: many things at a time, or so many at once, and how far it has come."""
 
-import asyncio
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
-from dataclasses import dataclass
+from contextvars import ContextVar, copy_context
 from itertools import islice
 from threading import Event, Thread
-from typing import Any, TypeVar
+from types import coroutine
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from proctor.records import dataclass
+
+if TYPE_CHECKING:
+    import asyncio
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,7 +52,7 @@ def meanwhile(work: Callable[[], object]) -> Iterator[None]:
 class TimeInLine:
     """Time that work with a limit spends waiting for others, which the limit leaves out."""
 
-    limit: asyncio.Timeout
+    limit: "asyncio.Timeout"
     seconds: float = 0.0
     _waiting: int = 0
     _since: float = 0.0
@@ -57,6 +61,8 @@ class TimeInLine:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Stop the clock within the block."""
+        import asyncio
+
         loop = asyncio.get_running_loop()
         if not self._waiting:
             self._since, self._until = loop.time(), self.limit.when()
@@ -79,7 +85,7 @@ _IN_LINE: ContextVar[TimeInLine | None] = ContextVar("in_line", default=None)
 
 
 @contextmanager
-def leaving_out_time_in_line(limit: asyncio.Timeout) -> Iterator[TimeInLine]:
+def leaving_out_time_in_line(limit: "asyncio.Timeout") -> Iterator[TimeInLine]:
     """Let a limit leave out, within the block, the time in which work waits in line."""
     time_in_line = TimeInLine(limit)
     token = _IN_LINE.set(time_in_line)
@@ -108,6 +114,9 @@ async def map_unordered(
     Things are taken one by one as there is room for them, and made things wait until they are
     fetched. The first error ends everything.
     """
+    await loop_needed()
+    import asyncio
+
     source = iter(things)
     loop = asyncio.get_running_loop()
     done: deque[asyncio.Future[Result]] = deque()
@@ -148,6 +157,9 @@ async def map_unordered(
 
 async def in_thread(work: Callable[[], Result]) -> Result:
     """Run work in a thread; where this is cancelled, the next check there ends the work."""
+    await loop_needed()
+    import asyncio
+
     abandoned = Event()
     token = _ABANDONED.set(abandoned)
     try:
@@ -163,18 +175,56 @@ def check_cancelled() -> None:
     """End work in a thread that nobody waits for any more; to be called now and then."""
     abandoned = _ABANDONED.get()
     if abandoned is not None and abandoned.is_set():
+        import asyncio
+
         raise asyncio.CancelledError
 
 
-def run_sync(work: Coroutine[Any, Any, Result]) -> Result:
+_WITHOUT_LOOP: ContextVar[bool] = ContextVar("without_loop", default=False)
+"""Whether work has not needed a loop so far."""
+_LOOP = object()
+"""What work gives that needs a loop from here on."""
+
+
+@coroutine
+def pause() -> Iterator[None]:
+    """Let others run that wait for the loop, and an interrupt in."""
+    yield
+
+
+@coroutine
+def loop_needed() -> Iterator[object]:
+    """Go on in a loop: to be awaited before anything that really waits, where there may be none."""
+    if _WITHOUT_LOOP.get():
+        yield _LOOP
+        _WITHOUT_LOOP.set(False)
+
+
+def is_without_loop() -> bool:
+    """Tell whether the work has no loop."""
+    return _WITHOUT_LOOP.get()
+
+
+def run_sync(work: Coroutine[Any, Any, Result], *, loop_later: bool = False) -> Result:
     """Run async code to its end from sync code, also where a loop is running already (notebooks).
 
     The loop lives in its own thread. An interrupt in the calling thread cancels the work, lets it
     put its things in order for a moment, and is then passed on. Work that takes longer is left to
     its loop, which ends with the process: a loop that is stopped in the middle would complain.
+
+    With ``loop_later``, there is none until the work awaits `loop_needed`: to load what makes one
+    takes a small command longer than to score its answers.
     """
+    if loop_later:
+        begun = _WithoutLoop[Result](work)
+        begun.run()
+        if begun.ended:
+            return begun.result()
+        work = begun.rest()
+    import asyncio
+
     loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever, name="proctor", daemon=True)
+    thread = Thread(target=loop.run_forever, name=THREAD, daemon=True)
     thread.start()
     future = asyncio.run_coroutine_threadsafe(work, loop)
     ended = True
@@ -195,24 +245,102 @@ def run_sync(work: Coroutine[Any, Any, Result]) -> Result:
             loop.close()
 
 
-def _hurry(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+THREAD = "proctor"
+"""The name of the threads that run a command's work."""
+
+
+class _WithoutLoop(Generic[Result]):
+    """Async code in a thread of its own, for as long as it needs no loop."""
+
+    def __init__(self, work: Coroutine[Any, Any, Result]) -> None:
+        self._work = work
+        self._context = copy_context()
+        self._context.run(_WITHOUT_LOOP.set, True)
+        self._cancelled = False
+        self._result: list[Result] = []
+        self._error: BaseException | None = None
+        self.ended = False
+        self._left = Event()
+        """Set where the thread has left the work; joining a thread is confused by interrupts."""
+
+    def run(self) -> None:
+        """Run the work until it ends or needs a loop."""
+        thread = Thread(target=self._run, name=THREAD, daemon=True)
+        thread.start()
+        try:
+            self._left.wait()
+        except KeyboardInterrupt:
+            self._cancelled = True
+            if not self._left.wait(REACTION):
+                _cancel_in(thread)
+                self._left.wait(2 * PATIENCE)
+            if self._left.is_set() and not self.ended:
+                self._cancel()
+            raise
+
+    def result(self) -> Result:
+        """Return what the work gave, or raise its error."""
+        if self._error is not None:
+            raise self._error
+        return self._result[0]
+
+    async def rest(self) -> Result:
+        """Run the rest of the work in the loop, in the context that it has been in."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        return await loop.create_task(self._work, context=self._context)
+
+    def _cancel(self) -> None:
+        """End work that is about to need a loop; what it awaits then, it gets at once."""
+        with suppress(StopIteration, BaseException):
+            self._context.run(self._work.throw, _cancellation())
+            self._work.close()
+
+    def _run(self) -> None:
+        try:
+            while self._context.run(self._work.send, None) is not _LOOP:
+                if self._cancelled:
+                    self._context.run(self._work.throw, _cancellation())
+        except StopIteration as end:
+            self._result, self.ended = [end.value], True
+        except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
+            self._error, self.ended = error, True
+        finally:
+            self._left.set()
+
+
+def _cancellation() -> BaseException:
+    import asyncio
+
+    return asyncio.CancelledError()
+
+
+def _cancel_in(thread: Thread) -> None:
+    """Raise a cancellation in a thread that is busy with something that never waits."""
+    import ctypes
+
+    if thread.ident is not None:
+        target, error = ctypes.c_ulong(thread.ident), ctypes.py_object(type(_cancellation()))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(target, error)
+
+
+def _hurry(loop: "asyncio.AbstractEventLoop", thread: Thread) -> None:
     """Cancel also where the loop is busy with something that never waits, such as a long file."""
     awake = Event()
     loop.call_soon_threadsafe(awake.set)
-    if awake.wait(REACTION) or thread.ident is None:
-        return
-    import ctypes
-
-    target, error = ctypes.c_ulong(thread.ident), ctypes.py_object(asyncio.CancelledError)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(target, error)
+    if not awake.wait(REACTION):
+        _cancel_in(thread)
 
 
 _LATE = object()
 """What work gives that a loop did not get to in time."""
 
 
-def _within(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, limit: float) -> Any:
+def _within(work: Coroutine[Any, Any, Any], loop: "asyncio.AbstractEventLoop", limit: float) -> Any:
     """Wait for some work in a loop, and return what it gives."""
+    import asyncio
+
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
         return future.result(timeout=limit)
@@ -223,6 +351,8 @@ def _within(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, lim
 
 async def _all_ended() -> bool:
     """Wait a moment for everything else in the loop, and tell whether all of it has ended."""
+    import asyncio
+
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if not others:
         return True

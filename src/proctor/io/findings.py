@@ -1,10 +1,11 @@
 """The problems found on the way through files: all of them at once, and not too many alike."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from proctor.errors import Problem, SuiteError
 from proctor.io.text_files import Document, Loc
+from proctor.records import dataclass
 
 MAX_SHOWN = 500
 MAX_ALIKE = 100

@@ -11,14 +11,18 @@ import stat
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import field
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import orjson
+
 from proctor.errors import Problem, SuiteError, UsageError
 from proctor.io.json_bytes import Json
+from proctor.records import dataclass
 
 MAX_FILE = 64 * 1024 * 1024
 MAX_LINE = 1_000_000
@@ -429,6 +433,10 @@ def parse_json(text: str, *, finite: bool = False) -> Json:
     if brackets + text.count(",") > MAX_VALUES:
         raise ValueError(f"more than {MAX_VALUES:,} values")
     how: dict[str, Any] = {}
+    if not finite and brackets <= MAX_DEPTH and not _WIDE.search(text):
+        # Twice as fast, and otherwise only in that it makes fractions of wide whole numbers.
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(text)
     if finite:
         how = {"parse_constant": _no_number, "parse_float": _finite}
     if finite or _LONG.search(text):
@@ -445,6 +453,8 @@ def parse_json(text: str, *, finite: bool = False) -> Json:
 _TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
 MOST_DIGITS = 400
 _LONG = re.compile(rf"[0-9]{{{MOST_DIGITS}}}")
+_WIDE = re.compile("[0-9]{19}")
+"""A whole number of more than 64 bits has so many digits."""
 
 
 def _no_number(text: str) -> Json:

@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from proctor.contracts.report import Report, RunView
 from proctor.core.names import clusters_text
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
+from proctor.records import dataclass
 from proctor.reports.reasons import cause_of_case, one_line, reasons, shortfall
 
 if TYPE_CHECKING:

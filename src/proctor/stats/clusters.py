@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Self
 
+from proctor.records import dataclass
 from proctor.stats.intervals import (
     SHARE,
     Interval,
@@ -129,7 +130,7 @@ class DrawnSums(ClusterSums):
     @classmethod
     def from_json(cls, document: Sequence[Any]) -> Self:
         *_, pairs = document
-        sums = super(DrawnSums, cls).from_json(document)
+        sums = super().from_json(document)
         sums._pairs = [(float(value), float(weight)) for value, weight in pairs]
         return sums
 

@@ -1,12 +1,13 @@
 """Intervals of means on a scale: bounded, Student's t and bootstrap; each draw counts as one."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from math import exp, inf, isfinite, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
+from proctor.records import dataclass
 from proctor.stats.beta import beta_quantile, incomplete_beta
 
 Interval = tuple[float, float]

@@ -4,8 +4,6 @@ A file at the current schema, or a new one, is opened by the standard library. S
 and older files are opened by SQLAlchemy, in ``connect``.
 """
 
-import hashlib
-import hmac
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +41,9 @@ class Secret:
 
     def derive_key(self, purpose: str) -> bytes:
         """Derive the 32-byte key for a purpose; keys reveal nothing of each other."""
+        import hashlib
+        import hmac
+
         return hmac.new(self._secret(), purpose.encode(), hashlib.sha256).digest()
 
     def _secret(self) -> bytes:

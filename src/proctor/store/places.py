@@ -1,6 +1,6 @@
 """Where stores are: names and files of new ones, and what each new one gets."""
 
-import secrets
+import os
 from pathlib import Path
 
 from proctor.errors import StoreError
@@ -14,7 +14,7 @@ SETTING = "secret"
 
 def new_secret() -> dict[str, str]:
     """Return the row of a new random secret."""
-    return {"name": SETTING, "value": secrets.token_hex(32)}
+    return {"name": SETTING, "value": os.urandom(32).hex()}
 
 
 def check_file(path: Path, *, create: bool) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import orjson
@@ -14,6 +14,7 @@ from proctor.core.case_value import ValueStatus
 from proctor.core.fingerprint import plain
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, ColumnElement
@@ -86,6 +87,8 @@ def readable(
 
 def escape(text: str) -> str:
     """Escape the characters that a database rejects."""
+    if text.isascii() and "\x10" not in text and "\0" not in text:
+        return text  # as most are: what is looked for one by one takes as long as the rest
     return _AWKWARD.sub(lambda match: f"\x10{ord(match[0]):04x}", text)
 
 

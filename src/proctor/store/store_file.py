@@ -1,11 +1,11 @@
 """The file of a store: which one was opened, and whether it is still at its path."""
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from proctor.errors import StoreGone
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -268,7 +269,7 @@ class Suites:
         with self._database.write() as connection:
             for chunk in chunks(enumerate(tallied("store", cases))):
                 documents = [
-                    {"key": key, "document": encode(replace(case, source=""))}
+                    {"key": key, "document": encode(_without_source(case))}
                     for _, (key, case) in chunk
                 ]
                 links = [
@@ -283,6 +284,15 @@ class Suites:
                 ]
                 connection.execute(content, documents)
                 connection.execute(places, links)
+
+
+_FIELDS = tuple(one.name for one in fields(Case))
+_VALUES = attrgetter(*_FIELDS)
+
+
+def _without_source(case: Case) -> dict[str, Any]:
+    """Return a case as a document has it; where it was read stands beside its place in a suite."""
+    return {**dict(zip(_FIELDS, _VALUES(case), strict=True)), "source": ""}
 
 
 COLUMNS = ("key", "name", "version", "dialect", "cases", "created", "imported")

@@ -26,7 +26,7 @@ def test_who_comes_second_waits_and_says_so_once(
             if next(pauses, None) is None:
                 store.locks.release("id")
 
-        monkeypatch.setattr(lock.asyncio, "sleep", pause)
+        monkeypatch.setattr(asyncio, "sleep", pause)
         async with lock.alone(other, RUN, told.append):
             assert next(pauses, None) is None
             assert not store.locks.acquire("id")

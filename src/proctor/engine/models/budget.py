@@ -7,16 +7,21 @@ first call of a model in a role runs alone. A call is refused only if the money 
 if it alone would not fit into what is left.
 """
 
-import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
+from typing import TYPE_CHECKING
 
 from proctor.core.exchange import Reply, Request, Usage
 from proctor.errors import BudgetError
+from proctor.records import dataclass
+
+if TYPE_CHECKING:
+    import asyncio
+
 
 Price = tuple[float, float]
 """US dollars per million tokens in and out."""
@@ -246,6 +251,8 @@ class Budget:
             return 0.0
         if not self._queue and (reserved := self._admitted(priced)) is not None:
             return reserved
+        import asyncio
+
         waiting = _Waiting(priced, asyncio.get_running_loop().create_future())
         self._queue.append(waiting)
         try:

@@ -1,14 +1,8 @@
 """The roles of a run: candidate, judges, simulated user."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-)
-from dataclasses import dataclass, field, fields, replace
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from dataclasses import field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, cast
 
@@ -22,9 +16,12 @@ from proctor.engine.models.budget import Budget
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.io import json_bytes
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
+    import asyncio
+
     from proctor.contracts.agent import Agent
     from proctor.contracts.dialect import Reading
     from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
@@ -105,13 +102,17 @@ class Models:
     _chosen: set[tuple[str, str]] = field(default_factory=set)
     """Models with the sampling settings that the user chose."""
     _checked: set[str] = field(default_factory=set)
-    _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @cached_property
+    def _checking(self) -> "asyncio.Lock":
+        import asyncio
+
+        return asyncio.Lock()
 
     def __post_init__(self) -> None:
         self.budget.most = self.settings.max_cost
-        self.marks = (
-            MARKS if self.store is None else Marks(self.store.secret.derive_key("judge marks"))
-        )
+        secret = None if self.store is None else self.store.secret
+        self.marks = MARKS if secret is None else Marks(lambda: secret.derive_key("judge marks"))
         if self.settings.record is not None and self.store is not None:
             replay: type[Model] = registry.find("model", "replay")
             self.recorder = replay.record_to(self.settings.record)
@@ -175,12 +176,7 @@ class Models:
         if self.store is not None and id(client) not in queues:
             queues[id(client)] = BatchQueue(client, self.store, self._log, self.notice)
         return BatchedModel(
-            client,
-            self._log,
-            self.budget,
-            self.recorder,
-            model.role,
-            queue=queues.get(id(client)),
+            client, self._log, self.budget, self.recorder, model.role, queue=queues.get(id(client))
         )
 
     async def check(self, model: "Model") -> None:

@@ -1,7 +1,7 @@
 """Results of cases, folded from the scores of each attempt and summed as the cases pass by."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING
 
 from proctor.core.attempt import Attempt, AttemptStatus, token_count, used_by_candidate
@@ -21,6 +21,7 @@ from proctor.core.suite import Case, Criterion, Json, Suite
 from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
+from proctor.records import dataclass
 from proctor.reports.reasons import full_marks
 from proctor.stats.intervals import IntervalMethod
 from proctor.store.rows import LinkedCase, ResultRow, SortKeys, reason_text, tag_text

@@ -3,11 +3,11 @@
 Written rows stay in memory for scoring and summing, or are read from the store if they are many.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import is_plain, plain
@@ -15,9 +15,13 @@ from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.engine.run.aggregate import stored_score
 from proctor.errors import StoreError
-from proctor.io.concurrency import batched
+from proctor.io.concurrency import batched, is_without_loop
+from proctor.records import dataclass
 from proctor.store.rows import LinkedCase, RunAttempt
 from proctor.store.store import Store
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(eq=False)
@@ -29,11 +33,13 @@ class StoredSoon:
 
     store: Callable[[], None]
     seconds: float
-    _timer: asyncio.TimerHandle | None = None
+    _timer: "asyncio.TimerHandle | None" = None
 
     def wish(self) -> None:
-        """Request a call within these seconds."""
-        if self._timer is None:
+        """Request a call within these seconds; where there is no loop, nothing is waited for."""
+        if self._timer is None and not is_without_loop():
+            import asyncio
+
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._call)
 
     def stop(self) -> None:

@@ -1,8 +1,6 @@
 """Collection of answers on file: stored as attempts and linked to the run."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.contracts.case_spool import CaseFinder
@@ -13,7 +11,8 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import AnswersInMemory
-from proctor.io.concurrency import batched
+from proctor.io.concurrency import batched, pause
+from proctor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +69,7 @@ class AnswerImporter:
             self.writer.write([self._row(*row) for row in rows])
             done += len(rows)
             progress(done)
-            await asyncio.sleep(0)
+            await pause()
         silent = (
             (place, case := cases[place], Attempt.of(case.id, None))
             for place, is_answered in enumerate(answered)
@@ -79,7 +78,7 @@ class AnswerImporter:
         for rest in batched(silent, BATCH):
             self.writer.write([self._row(*row) for row in rest])
             done += len(rest)
-            await asyncio.sleep(0)
+            await pause()
         return done
 
     def _row(self, position: int, case: Case, attempt: Attempt) -> AttemptRow:

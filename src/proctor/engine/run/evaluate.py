@@ -9,7 +9,7 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice, open_label
 from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, opened_tools, prepare
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
-from proctor.engine.run.score_dispatch import Tools
+from proctor.engine.run.score_dispatch import Kind, Tools, kind_of
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import RunSettings
 from proctor.engine.run.signature import (
@@ -44,7 +44,8 @@ from proctor.engine.run.signature import (
     with_refused,
 )
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
-from proctor.io.concurrency import LISTENER, tallied
+from proctor.io.concurrency import LISTENER, loop_needed, tallied
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ async def evaluate_all(
                     _check_gates(ready)
                     _check_earlier(ready, store)
                     prepared.append(ready)
+            if not all(map(_waits_for_nothing, prepared)):
+                await loop_needed()
             outcomes = []
             for ready in prepared:
                 with trial.of(ready.suite.name):
@@ -145,6 +148,15 @@ def _for_each_prompt(settings: RunSettings, suite: Suite) -> Sequence[RunSetting
     from proctor.engine.run.prompts import with_prompts
 
     return with_prompts(settings, suite)
+
+
+def _waits_for_nothing(ready: PreparedRun) -> bool:
+    """Tell whether answers are on file and all scorers score here and now."""
+    scorers, settings = ready.scorers, ready.settings
+    if not settings.on_file or settings.stop is not None:
+        return False
+    kinds = {kind_of(scorers.of(criterion)) for criterion in scorers.examples(ready.suite)}
+    return kinds <= {Kind.INSTANT}
 
 
 @contextmanager
@@ -172,6 +184,7 @@ async def _in_bulk(
         return None
     from proctor.engine.bulk.driver import evaluate_in_bulk
 
+    await loop_needed()
     executor = ExecutorOnDemand(settings)
 
     def report(phase: str, done: int, total: int, failed: int) -> None:

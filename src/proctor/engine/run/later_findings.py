@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from proctor.core.run import CaseResult, CorrectedScore, Run, RunStatus, Summary
 from proctor.core.suite import Suite
 from proctor.core.variance import VarianceParts, variance_budget
 from proctor.engine.run.settings import MAX_UNSCORED
+from proctor.records import dataclass
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 

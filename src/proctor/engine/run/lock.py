@@ -1,11 +1,11 @@
 """Per-run lock and status; a second process waits, then resumes."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from proctor.core.run import Run, RunStatus
 from proctor.errors import ProctorError, StoreError
+from proctor.io.concurrency import loop_needed
 from proctor.store.store import Store
 
 PAUSE = 0.25
@@ -19,6 +19,9 @@ async def alone(store: Store, run: Run, notice: Callable[[str], None]) -> AsyncI
             f"the run {run.name!r} is being made by another process; waiting for it to end"
             " (another --name makes another run)"
         )
+        await loop_needed()
+        import asyncio
+
         while not store.locks.acquire(run.id):  # noqa: ASYNC110 - another process tells nobody
             await asyncio.sleep(PAUSE)
     try:

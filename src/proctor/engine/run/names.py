@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count, islice
+from os import urandom
 from pathlib import Path
-from secrets import token_hex
 
 from proctor.core.fingerprint import digest
 from proctor.core.names import place_of
@@ -83,7 +83,7 @@ def open_label(settings: RunSettings, suite: Suite, key: str, store: Store) -> s
         had = {name: value for name, value in run.settings.items() if name != RESOURCES}
         if same and run.status.is_unfinished and {**had, "again": ""} == wanted:
             return str(run.settings.get("again", ""))
-    return token_hex(4)
+    return urandom(4).hex()
 
 
 def namesake_notice(run: Run, store: Store) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from proctor import registry
@@ -16,6 +16,7 @@ from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.engine.run.settings import LOCAL, RunSettings
 from proctor.errors import MissingResource, ModelError, Problem, SuiteError
 from proctor.io.concurrency import available_cores
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.exchange import Usage
@@ -15,6 +15,7 @@ from proctor.engine.run.aggregate import stored_score
 from proctor.engine.run.attempt_writer import RunRows, StoredSoon
 from proctor.engine.run.score_dispatch import ScoreDispatcher, ScoreTask
 from proctor.engine.run.totals import usage_from
+from proctor.records import dataclass
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 

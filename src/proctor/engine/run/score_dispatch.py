@@ -1,6 +1,5 @@
 """Dispatch of scoring: each attempt goes to where its scorer runs."""
 
-import asyncio
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -11,9 +10,9 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,9 +33,12 @@ from proctor.core.suite import Case, Criterion
 from proctor.engine.run.score_keys import spec_key
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.io import concurrency
+from proctor.records import dataclass
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
+    import asyncio
+
     from proctor.contracts.executor import Executor, GradeTask
     from proctor.contracts.judge import Judge
     from proctor.contracts.sandbox import Sandbox
@@ -144,8 +146,13 @@ class ScoreDispatcher:
     """Whether several callers may use the scoring processes at the same time."""
     program_workers: ProgramScoring | None = None
     """Processes that run programs for scorers, where one process could not keep all cores busy."""
-    _processes: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Lock while scoring processes are in use."""
+
+    @cached_property
+    def _processes(self) -> "asyncio.Lock":
+        """Lock while scoring processes are in use."""
+        import asyncio
+
+        return asyncio.Lock()
 
     def can_score(self, criterion: Criterion) -> bool:
         """Tell whether a criterion can be scored; otherwise it is only shown."""
@@ -158,6 +165,9 @@ class ScoreDispatcher:
             queues[self._kind_of_group(group)].append(group)
         for task in chain.from_iterable(queues[Kind.INSTANT]):
             yield task, _instant(self.scorers.of(task.criterion), task.case, task.attempt)
+        if not any(of_kind for kind, of_kind in queues.items() if kind is not Kind.INSTANT):
+            return
+        await concurrency.loop_needed()
         begun: list[TaskGroup] = []
         async with aclosing(self._apart(queues)) as scored:
             async for task, score in scored:

@@ -8,7 +8,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from proctor.core.rounds import scored_part
 from proctor.core.suite import Case, Criterion, Json, Spec
 from proctor.io import json_bytes
 from proctor.io.search_paths import trusted_folders
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.contracts.scorer import Scorer
@@ -65,26 +66,18 @@ class ScoreKeys(ABC):
         """Return the score key of each criterion on an attempt, and cache nothing."""
         own = brought(attempt) if attempt.notes or attempt.meta else {}
         has_context = bool(case.context or own.get(CONTEXT))
-        return {
-            criterion.id: score_key(
-                self._scoring_key(case, criterion, has_context=has_context),
+        keys = {}
+        for criterion in case.criteria:
+            scorer = self.of(criterion)
+            keys[criterion.id] = score_key(
+                self._scoring_key(case, criterion, scorer, has_context=has_context),
                 scored_part(criterion, attempt),
-                apart=self.of(criterion).per_attempt,
-                noted=self.of(criterion).reads_notes,
-                whole=self._looks_at_attempts(criterion) or self.of(criterion).reads_usage,
-                brought=self._brought(criterion, attempt, own) if own else None,
+                apart=scorer.per_attempt,
+                noted=scorer.reads_notes,
+                whole=self._looks_at_attempts(criterion) or scorer.reads_usage,
+                brought=_brought(scorer, attempt, own) if own else None,
             )
-            for criterion in case.criteria
-        }
-
-    def _brought(self, criterion: Criterion, attempt: Attempt, own: dict[str, Json]) -> Json:
-        """Return what enters a key of an attempt's own passages, unless its notes do so anyway."""
-        scorer = self.of(criterion)
-        if not scorer.reads_context:
-            return None
-        if not scorer.reads_notes:
-            return own
-        return {name: value for name, value in own.items() if not attempt.notes.get(name)}
+        return keys
 
     def version(self, spec: Spec) -> str:
         """Return the version of a scorer, as used in keys and signatures.
@@ -126,9 +119,10 @@ class ScoreKeys(ABC):
     def _judge_key(self) -> str:
         return digest(self.judge)
 
-    def _scoring_key(self, case: Case, criterion: Criterion, *, has_context: bool) -> str:
+    def _scoring_key(
+        self, case: Case, criterion: Criterion, scorer: "Scorer", *, has_context: bool
+    ) -> str:
         version = self.version(criterion.scorer)
-        scorer = self.of(criterion)
         if tools := scorer.toolchain():
             version = f"{version}+{tools}"
         if self.place and scorer.needs_sandbox:
@@ -141,6 +135,15 @@ class ScoreKeys(ABC):
             prompts = scorer.context_prompt_key if has_context else scorer.prompt_key
             version += f"+{self._judge_key}+{prompts(self.language)}"
         return _scoring_key(_Same(case), criterion.id, version)
+
+
+def _brought(scorer: "Scorer", attempt: Attempt, own: dict[str, Json]) -> Json:
+    """Return what enters a key of an attempt's own passages, unless its notes do so anyway."""
+    if not scorer.reads_context:
+        return None
+    if not scorer.reads_notes:
+        return own
+    return {name: value for name, value in own.items() if not attempt.notes.get(name)}
 
 
 def spec_key(spec: Spec) -> tuple[str, bytes]:

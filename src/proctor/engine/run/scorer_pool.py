@@ -1,7 +1,7 @@
 """The scorers and dialogues that a suite names, each built once and checked."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from proctor import registry
@@ -9,6 +9,7 @@ from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.score_keys import MOST_BUILT, ScoreKeys, spec_key
 from proctor.errors import PluginError, Problem
 from proctor.io.concurrency import tallied
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.contracts.dialogue import Dialogue

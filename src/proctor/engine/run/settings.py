@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -12,6 +12,7 @@ from proctor.core.fingerprint import digest, plain
 from proctor.core.names import agent_label
 from proctor.core.suite import CandidatePrompt, Json, Spec, Suite
 from proctor.errors import UsageError
+from proctor.records import dataclass
 from proctor.stats.intervals import IntervalMethod
 
 if TYPE_CHECKING:

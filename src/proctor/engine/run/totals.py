@@ -1,7 +1,7 @@
 """Numbers of a run: sums over cases, in blocks that add up the same wherever they are summed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import reduce
 from itertools import repeat, zip_longest
 from operator import add
@@ -16,6 +16,7 @@ from proctor.core.score import CONTAINED, EQUAL, REFERENCE, ScoreStatus
 from proctor.core.suite import Case, Json
 from proctor.core.variance import VarianceParts
 from proctor.engine.run.metric_rows import metric_rows
+from proctor.records import dataclass
 from proctor.stats.clusters import ClusterSums, sums_for
 from proctor.stats.intervals import SHARE, Interval, IntervalMethod, Scale
 

@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from proctor.formats.native.answers import read_answers, read_columns
 from proctor.formats.native.endings import ROW_ENDINGS, SUITE_FILES
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.text_files import Document, csv_delimiter, parse_json, unusable_name
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.contracts.shares import FileRow, ShareReader

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -12,6 +11,7 @@ from proctor.contracts.plain_params import Before
 from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
 from proctor.core.suite import Case, Json
+from proctor.records import dataclass
 from proctor.scorers.text.patterns import (
     MOST_FOLDED,
     example_of,
