@@ -284,9 +284,7 @@ def test_behind_a_request_that_is_not_out_yet_no_other_is_sent() -> None:
         port = listening.sockets[0].getsockname()[1]
         connections = Connections(f"http://127.0.0.1:{port}/v1", {})
         large = bytes(40 * 2**20)
-        replies = [
-            await connections.send("POST", "/chat", large, LIMIT, LARGEST) for _ in range(2)
-        ]
+        replies = [await connections.send("POST", "/chat", large, LIMIT, LARGEST) for _ in range(2)]
         gone.set()
         await connections.close()
         listening.close()
