@@ -134,6 +134,7 @@ BODY = b"the reply, all of it"
         (sized(zlib.compress(BODY), b"Content-Encoding: deflate"), True),
         (sized(zlib.compress(BODY, wbits=-15), b"Content-Encoding: deflate"), True),
         (sized(BODY, b"Content-Encoding: identity"), True),
+        (sized(BODY, b"Transfer-Encoding: identity"), True),
         (sized(BODY) + b"HTTP/1.1 200 OK\r\n", False),
     ],
 )
@@ -206,6 +207,7 @@ def test_headers_stay_in_their_lines() -> None:
         (OK + b"X: " + b"y" * 300_000, NotHttp),
         (sized(b"no gzip", b"Content-Encoding: gzip"), NotHttp),
         (sized(gzip.compress(BODY, mtime=0)[:-9], b"Content-Encoding: gzip"), NotHttp),
+        (OK + b"Content-Length: \xa03\r\n\r\nabc", NotHttp),
         (sized(BODY)[:-1], HungUp),
         (chunked(BODY)[:-2], HungUp),
         (OK, HungUp),
@@ -233,6 +235,77 @@ def test_a_reply_that_is_none_is_told_and_its_connection_is_not_used_again(
 
     assert asyncio.run(work()).data == BODY
     assert server.connections == 2
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_nothing_packed_is_nothing(coding: str) -> None:
+    (reply,) = asked(Server([sized(b"", b"Content-Encoding: " + coding.encode())]))
+    assert reply.data == b""
+
+
+def test_a_packed_reply_of_many_empty_parts_is_not_unpacked() -> None:
+    # Each part would be cut off the rest, which takes minutes where there are megabytes of them.
+    packed = gzip.compress(b"", mtime=0) * module.MOST_MEMBERS
+    assert module._decoded(packed, "gzip", LARGEST) == b""
+    with pytest.raises(zlib.error, match="too many parts"):
+        module._decoded(packed + gzip.compress(BODY), "gzip", LARGEST)
+
+
+def test_a_head_in_tiny_pieces_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+
+    class Pattern:
+        def search(self, data: bytes, start: int) -> object:
+            searched.append(len(data) - start)
+            return end.search(data, start)
+
+    end = module._END_OF_HEAD
+    monkeypatch.setattr(module, "_END_OF_HEAD", Pattern())
+    (reply,) = asked(Server([sized(BODY, b"X: " + b"y" * 2000)], cut=1))
+    assert reply.data == BODY
+    assert len(searched) > 1
+    assert sum(searched) < 2 * 2000 * 4
+
+
+def test_behind_a_request_that_is_not_out_yet_no_other_is_sent() -> None:
+    connected = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connected
+        connected += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        await gone.wait()
+        writer.close()
+
+    async def work() -> list[int]:
+        listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        connections = Connections(f"http://127.0.0.1:{port}/v1", {})
+        large = bytes(40 * 2**20)
+        replies = [await connections.send("POST", "/chat", large, LIMIT, LARGEST) for _ in range(2)]
+        gone.set()
+        await connections.close()
+        listening.close()
+        return [reply.status for reply in replies]
+
+    gone = asyncio.Event()
+    assert asyncio.run(work()) == [413, 413]
+    assert connected == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "looked_up"),
+    [
+        ("model.example", "model.example"),
+        ("model.example.", "model.example."),
+        ("::1", "::1"),
+        ("straße.example", "xn--strae-oqa.example"),
+    ],
+)
+def test_a_host_is_looked_up_by_its_own_name(host: str, looked_up: str) -> None:
+    assert module.ascii_host(host) == looked_up
 
 
 def test_a_reply_in_tiny_pieces_takes_no_more_room_than_in_one() -> None:

@@ -304,6 +304,15 @@ def test_keys_on_loopback(
     assert headers["x-team"] == "a"
 
 
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "X Y", "X\r\nY"])
+def test_headers_that_would_end_a_request_elsewhere_are_refused(
+    model: Callable[..., Any], name: str
+) -> None:
+    client = model("openai", model="m", urls=["http://127.0.0.1:1"], headers={name: "3"})
+    with pytest.raises(ModelError, match="cannot be sent as it is"):
+        asyncio.run(client.check())
+
+
 def test_which_key_goes_where(model: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     far = model("openai", model="m", urls=["https://far.example/v1"])
     with pytest.raises(ModelError, match="OPENAI_API_KEY") as raised:

@@ -23,6 +23,7 @@ from proctor.models.http_connection import (
     NotTrusted,
     ReplyTooLong,
     Unreachable,
+    ascii_host,
 )
 from proctor.models.refused_fields import Lessons
 from proctor.models.retrying import TryFailed
@@ -92,6 +93,8 @@ def _parts(text: str) -> SplitResult:
     try:
         parts = urlsplit(text)
         _ = parts.port
+        if parts.hostname:
+            ascii_host(parts.hostname)
     except ValueError as error:
         shown = without_user_info(text)
         why = "" if shown != text else f": {error}"

@@ -10,6 +10,7 @@ import re
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -26,6 +27,8 @@ NEXT_ADDRESS = 0.25
 """Seconds after which another address of the same server is tried as well."""
 LONGEST_HEAD = 256 * 2**10
 LONGEST_LINE = 8 * 2**10
+MOST_MEMBERS = 100
+"""Parts that a packed reply may consist of; each costs time, and may be empty."""
 _STATUS = re.compile(rb"HTTP/1\.([01])[ \t]+([1-5][0-9][0-9])(?:[ \t\r\n]|$)")
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
@@ -181,7 +184,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._waiting: asyncio.Future[HttpReply] | None = None
         self._largest = 0
-        self._early = b""
+        self._early = bytearray()
         """What has come of a head that is not whole."""
         self._body: _Body | None = None
         self._status = 0
@@ -238,7 +241,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self, data: bytes) -> None:
         if self._body is None:
-            rest = self._take_head(self._early + data if self._early else data)
+            rest = self._take_head(data)
             if rest is None:
                 return
             data = rest
@@ -250,18 +253,26 @@ class Connection(asyncio.Protocol):
 
     def _take_head(self, data: bytes) -> bytes | None:
         """Read the head of a reply; return what comes after it, or None while it is not whole."""
-        while (end := _END_OF_HEAD.search(data)) is not None:
+        early = self._early
+        # The end of a head may come in two pieces; what came before them is not searched again.
+        start = max(0, len(early) - 3)
+        if early:
+            early += data
+        while (end := _END_OF_HEAD.search(early or data, start)) is not None:
+            if early:
+                data = bytes(early)
+                early.clear()
             self._read_head(data[: end.start()])
-            data = data[end.end() :]
+            data, start = data[end.end() :], 0
             if self._status >= 200:
-                self._early = b""
                 self._body = self._announced_body()
                 return data
             if self._status == 101:
                 raise NotHttp("the server wants to speak another protocol")
-        if len(data) > LONGEST_HEAD:
+        if not early:
+            early += data
+        if len(early) > LONGEST_HEAD:
             raise NotHttp("the head of the reply is too long")
-        self._early = data
         return None
 
     def _read_head(self, head: bytes) -> None:
@@ -275,7 +286,7 @@ class Connection(asyncio.Protocol):
                 headers[name] += f" {line.strip()}"
                 continue
             name, colon, value = line.partition(":")
-            name, value = name.strip().lower(), value.strip()
+            name, value = name.strip().lower(), value.strip(" \t\r")
             if not colon or not name:
                 raise NotHttp("a header of the reply cannot be read")
             if name not in headers:
@@ -292,7 +303,8 @@ class Connection(asyncio.Protocol):
         headers = self._headers
         if self._status in (204, 304):
             return _SizedBody(0, 0)
-        if coding := headers.get("transfer-encoding", "").lower():
+        coding = headers.get("transfer-encoding", "").lower()
+        if coding not in ("", "identity"):
             if "content-length" in headers:
                 self._persists = False
             if coding == "chunked":
@@ -317,7 +329,8 @@ class Connection(asyncio.Protocol):
                 return
         waiting, self._waiting, self._body = self._waiting, None, None
         self.idle_since = self._loop.time()
-        if not self._persists:
+        # Behind a request that is not out yet the next one would wait for ever.
+        if not self._persists or self._transport.get_write_buffer_size():
             self.is_open = False
             self._transport.close()
         if waiting is not None and not waiting.done():
@@ -349,9 +362,8 @@ class Connections:
 
     def __init__(self, base: str, headers: Mapping[str, str]) -> None:
         parts = urlsplit(base)
-        host = parts.hostname or ""
         self._secure = parts.scheme == "https"
-        self._host = host if host.isascii() else host.encode("idna").decode("ascii")
+        self._host = ascii_host(parts.hostname or "")
         self._port = parts.port or (443 if self._secure else 80)
         self._path = parts.path
         shown = f"[{self._host}]" if ":" in self._host else self._host
@@ -466,6 +478,21 @@ class Connections:
         return head
 
 
+def ascii_host(host: str) -> str:
+    """Return a host as it is looked up; raise a ValueError for one that cannot have an address."""
+    if not host.isascii():
+        # Python's own codec is older, and makes another name of some: strasse of straße.
+        from yarl import URL
+
+        with suppress(UnicodeError):
+            host = URL.build(scheme="http", host=host).raw_host or ""
+    labels = host.removesuffix(".").split(".")
+    possible = host.isascii() and host.isprintable() and " " not in host
+    if not possible or not all(0 < len(one) < 64 for one in labels):
+        raise ValueError("it names no host that can be looked up")
+    return host
+
+
 def _is_number(host: str) -> bool:
     try:
         ip_address(host.partition("%")[0])
@@ -476,9 +503,14 @@ def _is_number(host: str) -> bool:
 
 def _decoded(data: bytes, coding: str, largest: int) -> bytes:
     """Unpack a body, at most so many bytes; what is packed in another way is left as it is."""
+    if not data:
+        return data
     if coding in ("gzip", "x-gzip"):
-        parts, room = [], largest
+        parts: list[bytes] = []
+        room = largest
         while data:
+            if len(parts) == MOST_MEMBERS:
+                raise zlib.error("it has too many parts")
             unpacking = zlib.decompressobj(wbits=31)
             parts.append(_unpacked(unpacking, data, room))
             room -= len(parts[-1])

@@ -506,7 +506,12 @@ class Served(Model):
 
 
 def _is_header(name: str, value: str) -> bool:
-    """Tell whether a header can be sent: no control characters, and a name that is one."""
+    """Tell whether a header can be sent: no control characters, and a name that is one.
+
+    Where a request ends is said by the connection alone.
+    """
+    if name.lower() in ("content-length", "transfer-encoding"):
+        return False
     return _TOKEN.fullmatch(name) is not None and value.isprintable()
 
 

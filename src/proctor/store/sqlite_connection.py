@@ -82,7 +82,7 @@ class SqliteStatement:
         self._kinds = [
             (place, READERS[kind]) for place, (_, kind) in enumerate(columns) if kind in READERS
         ]
-        self._read = _reader(names, fixed)
+        self._read = row_reader(names, fixed)
 
     def values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the values of a row in the order of the statement."""
@@ -119,7 +119,7 @@ class SqliteStatement:
         return StoredRow(self.places, values)
 
 
-def _reader(
+def row_reader(
     names: tuple[str, ...], fixed: Mapping[str, Any]
 ) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
     """Return what reads the values of a row, and takes those that are fixed from elsewhere."""

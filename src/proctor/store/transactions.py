@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,6 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, InterfaceError
 
+from proctor.store.sqlite_connection import row_reader
 from proctor.store.statements import Statement
 from proctor.store.store_file import file_of
 
@@ -77,8 +77,6 @@ class PreparedStatement:
     sql: str
     row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
     """Reads the values of a row, in the order of the statement."""
-    constants: tuple[Any, ...]
-    """Values that are the same for every row, and come after its own."""
     processors: tuple[tuple[int, Callable[[Any], Any]], ...]
     """What changes a value on its way in, by its place."""
 
@@ -91,33 +89,22 @@ class PreparedStatement:
         names = tuple(compiled.positiontup)
         types = (compiled.binds[name].type.dialect_impl(dialect) for name in names)
         changes = ((place, kind.bind_processor(dialect)) for place, kind in enumerate(types))
-        last = max(place for place, name in enumerate(names) if name in own)
         fixed = {name: compiled.params[name] for name in names if name not in own}
         return cls(
             sql=str(compiled),
-            row=_reader(names[: last + 1], fixed),
-            constants=tuple(fixed[name] for name in names[last + 1 :]),
+            row=row_reader(names, fixed),
             processors=tuple((place, change) for place, change in changes if change is not None),
         )
 
     def values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the values of a row in the order of the statement."""
-        values = self.row(row) + self.constants
+        values = self.row(row)
         if not self.processors:
             return values
         changed = list(values)
         for place, change in self.processors:
             changed[place] = change(changed[place])
         return tuple(changed)
-
-
-def _reader(
-    names: tuple[str, ...], fixed: Mapping[str, Any]
-) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """Return what reads the values of a row, and takes those that are fixed from elsewhere."""
-    if len(names) > 1 and not fixed.keys() & set(names):
-        return itemgetter(*names)
-    return lambda row: tuple(fixed[name] if name in fixed else row[name] for name in names)
 
 
 class PreparedStatements:

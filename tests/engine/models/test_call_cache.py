@@ -150,6 +150,36 @@ def test_under_load_replies_wait_for_each_other_and_look_ups_for_nobody(
     asyncio.run(work())
 
 
+@pytest.mark.parametrize("kind", ["keep", "discard"])
+def test_what_waits_for_others_is_written_where_the_waiting_is_given_up(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    log = CallLog(counting)
+
+    async def given_up() -> None:
+        await each(log.keep(row(f"k{n}")) for n in range(20))
+        monkeypatch.setattr(call_cache, "MOMENT", 3600.0)
+        work = log.keep(row("paid")) if kind == "keep" else log.discard("k1", 0.0)
+        waiting = asyncio.ensure_future(work)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        assert waiting.cancelled()
+
+    asyncio.run(given_up())
+    if kind == "keep":
+        assert counting.calls.find("paid") is not None
+    else:
+        assert counting.calls.get_many(["k1"])["k1"].status == "unusable"
+
+    async def in_another_loop() -> None:
+        async with asyncio.timeout(20):
+            await log.keep(row("later"))
+
+    monkeypatch.setattr(call_cache, "MOMENT", 0.0)
+    asyncio.run(in_another_loop())
+
+
 def test_calls_that_come_together_share_a_transaction(counting: Counting) -> None:
     async def work() -> tuple[list[Any], list[Any]]:
         log = CallLog(counting)

@@ -108,6 +108,19 @@ def test_they_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     check(scene)
 
 
+def test_several_processes_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_slots, "free_memory", lambda: 4000)
+
+    async def scene(programs: Programs) -> None:
+        programs.places.sharing = 2
+        await programs.start("a", "b", "c", "d", "e", "f", memory=1000)
+        for _ in range(6):
+            await programs.idle(*programs.running)
+        assert programs.running == ["a", "b", "c"]
+
+    check(scene)
+
+
 def test_memory_is_known() -> None:
     assert free_memory() > 2**20
 

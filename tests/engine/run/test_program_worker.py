@@ -11,7 +11,8 @@ from proctor.engine.run.program_workers import _MODULE
 from proctor.io import json_bytes
 from proctor.io.message_process import MessageProcess
 
-ABOUT = {"sandbox": {"name": "process"}, "brings_along": "", "language": "en", "at_once": 2}
+ABOUT = {"sandbox": {"name": "process"}, "brings_along": "", "language": "en", "at_once": 2,
+         "workers": 2}  # fmt: skip
 CASE = Case(id="one", messages=(Message(role="user", content="Write f."),), criteria=())
 CRITERION = Criterion(
     id="tests",

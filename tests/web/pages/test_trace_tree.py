@@ -3,11 +3,14 @@
 import json
 from typing import Any
 
+import pytest
+
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Usage
 from proctor.core.rounds import Attachment, Post, Round
 from proctor.engine.models.proxy_call import ProxyCall
 from proctor.reports.turns import DEEPEST
+from proctor.web.pages import trace_tree
 from proctor.web.pages.trace import trace_of
 from proctor.web.pages.trace_tree import WIDTH, flat, lanes, timed
 
@@ -132,6 +135,25 @@ def test_only_tools_of_the_same_name_and_arguments_are_matched_where_numbers_dif
         LAST,
     )
     assert shape(steps) == ["User → Planner", "Read", ["m", "Read"], "Planner → User"]
+
+
+def test_arguments_are_compared_as_values_each_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    canonical = trace_tree._canonical
+
+    def noted(text: str) -> str:
+        read.append(text)
+        return canonical(text)
+
+    monkeypatch.setattr(trace_tree, "_canonical", noted)
+    count = 50
+    asks = [asked("", ("bash", {"n": float(number), "then": "x"})) for number in range(count)]
+    told = [ran("bash", f'{{"then": "x",  "n": {number}}}') for number in reversed(range(count))]
+    others = [post for pair in (*told, ran("bash", "{")) for post in pair]
+    steps = steps_of(FIRST, *asks, *others, LAST)
+    hung = [step for step in steps if step["within"]]
+    assert len(hung) == count
+    assert len(read) == len(set(read))
 
 
 def test_model_calls_of_an_agent_within_stand_inside_it() -> None:

@@ -81,7 +81,7 @@ class CallLog:
         """Store a call durably."""
         future: asyncio.Future[None] = self._loop().create_future()
         self._keeps.append((row, future))
-        await future
+        await self._written(future)
 
     async def discard(self, key: str, created: float) -> None:
         """Mark a call as unusable, durably."""
@@ -89,7 +89,15 @@ class CallLog:
             self._discarded.add((key, created))
         future: asyncio.Future[None] = self._loop().create_future()
         self._discards.append((key, created, future))
-        await future
+        await self._written(future)
+
+    async def _written(self, future: "asyncio.Future[None]") -> None:
+        try:
+            await future
+        except asyncio.CancelledError:
+            # What was paid for is kept; the loop may end before it would be written.
+            self._write()
+            raise
 
     def _loop(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.get_running_loop()

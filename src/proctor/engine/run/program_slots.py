@@ -28,6 +28,8 @@ class ProgramSlots:
     """How many may compute at once."""
     at_once: int = 0
     """How many may run, those included that only wait; 0: by the limit."""
+    sharing: int = 1
+    """How many processes with such places share the free memory."""
     running: int = 0
     idle: int = 0
     second: int = 0
@@ -98,7 +100,7 @@ class ProgramSlots:
         if self.running - self.idle >= self.limit or self.running >= most:
             return False
         beyond = self.running + 1 - self.limit
-        return beyond * memory <= ROOM * free_memory()
+        return beyond * memory * self.sharing <= ROOM * free_memory()
 
 
 def free_memory() -> int:

@@ -101,6 +101,7 @@ async def serve(source: BinaryIO, sink: BinaryIO) -> None:
         limit=1,
         brings_along=about["brings_along"],
         most=about["at_once"],
+        sharing=about["workers"],
     )
     worker = ProgramWorker(
         Scorers(allow_import=False, language=about["language"]), sandbox, results, about["at_once"]

@@ -103,6 +103,7 @@ class ProgramWorkers:
             "brings_along": self.brings_along,
             "language": self.language,
             "at_once": max(2, AT_ONCE // self.size),
+            "workers": self.size,
         }
         with suppress(ProcessLost):  # then its first job finds that out, too
             await process.reply(json_bytes.dumps(about))

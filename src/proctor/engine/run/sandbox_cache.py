@@ -84,6 +84,8 @@ class SharedSandbox(Sandbox):
     limit: int
     most: int = 0
     """How many programs may run at once, those included that only wait; 0: by the limit."""
+    sharing: int = 1
+    """How many processes with such a sandbox share the free memory."""
     brings_along: str = ""
     """Languages that the inner sandbox provides itself."""
     joins: bool = False  # type: ignore[misc]
@@ -93,7 +95,7 @@ class SharedSandbox(Sandbox):
 
     def __post_init__(self) -> None:
         self.joins = self.inner.joins
-        self.places = ProgramSlots(self.limit, self.most)
+        self.places = ProgramSlots(self.limit, self.most, self.sharing)
 
     async def run(self, program: Program) -> Ran:
         return await self._once(program, warm=False)

@@ -1,10 +1,10 @@
 """The steps of an agent as a tree: what was done within a step, and what a model call led to."""
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from proctor.core.suite import Json
 from proctor.reports.turns import DEEPEST
 from proctor.web.pages.case_view import Laid
 
@@ -149,21 +149,27 @@ def _led_to(calls: Sequence[PlacedStep], own: Sequence[PlacedStep]) -> dict[int,
     ran = [one for one in own if one.tool]
     if [name for _, name, _ in requested] == [one.tool for one in ran]:
         return {id(one): call for (call, _, _), one in zip(requested, ran, strict=True)}
+    unused: dict[tuple[str, str], deque[PlacedStep]] = defaultdict(deque)
+    for one in ran:
+        unused[one.tool, _canonical(one.text)].append(one)
     led: dict[int, PlacedStep] = {}
-    unused = list(ran)
     for call, name, words in requested:
-        same = (one for one in unused if one.tool == name and _value(one.text) == _value(words))
-        if (one := next(same, None)) is not None:
-            unused.remove(one)
-            led[id(one)] = call
+        if same := unused.get((name, _canonical(words))):
+            led[id(same.popleft())] = call
     return led
 
 
-def _value(text: str) -> Json:
+def _canonical(text: str) -> str:
+    """Return a text that is the same for all spellings of the same arguments."""
     try:
-        return json.loads(text)
+        return json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
     except (ValueError, RecursionError):
         return text
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def _insert(
