@@ -61,7 +61,7 @@ def read(base: str, name: str, stopped: threading.Event, seen: list[float]) -> N
                 break
     while not stopped.is_set():
         begin = time.perf_counter()
-        with urllib.request.urlopen(f"{base}/runs/{name}/live.json", timeout=60) as answer:
+        with urllib.request.urlopen(f"{base}/runs/{name}/live", timeout=60) as answer:
             answer.read()
         seen.append(time.perf_counter() - begin)
         stopped.wait(EVERY)

@@ -389,6 +389,33 @@ def test_a_shared_agent_has_its_steps_as_a_tree(
     assert wrong == []
 
 
+@pytest.mark.parametrize("width", [1440, 1024])
+def test_no_column_of_four_runs_is_cut_off(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"/compare?{GRID}")
+    tables = page.locator("main .wide")
+    sync_api.expect(tables.nth(3)).to_be_attached()
+    for table in tables.all():
+        assert table.evaluate("one => one.scrollWidth <= one.clientWidth"), table.inner_text()
+
+
+def test_marks_are_within_reach_on_a_phone(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 760})
+    page.goto("/runs/tour-large-plain/label?criterion=right&author=me")
+    for mark in ("right", "wrong"):
+        sync_api.expect(page.get_by_role("button", name=mark)).to_be_in_viewport(ratio=1)
+    page.mouse.wheel(0, 300)
+    sync_api.expect(page.get_by_role("button", name="right")).to_be_in_viewport(ratio=1)
+
+
+def test_other_runs_are_in_a_menu(page: Any) -> None:
+    page.goto("/runs/tour-small-plain")
+    menu = page.locator("nav .menu")
+    menu.locator("summary").click()
+    menu.get_by_role("link", name="Compare with tour-large-plain").click()
+    sync_api.expect(page.locator(".headline")).to_contain_text("better")
+
+
 @SCHEMES
 def test_settings_that_differ_are_opened(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)

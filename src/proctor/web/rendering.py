@@ -122,7 +122,7 @@ def percent_short(value: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a number briefly, with all digits before the point; None is a dash."""
+    """Format a number briefly, with all digits before the point, in threes; None is a dash."""
     if value is None:
         return "–"
     if 10**digits <= abs(value) < 1e15:
@@ -131,7 +131,10 @@ def number(value: float | None, digits: int = 4) -> str:
     if "e-" in shown and abs(value) >= 1e-9:
         # Zeros after the point are read faster than a power of ten.
         shown = f"{value:.{2 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
-    return "0" if float(shown) == 0 else shown
+    if "e" not in shown and abs(float(shown)) >= 1000:
+        whole, point, rest = shown.partition(".")
+        shown = f"{int(whole):,}{point}{rest}"
+    return "0" if float(shown.replace(",", "")) == 0 else shown
 
 
 def marked(text: str, words: Sequence[str]) -> str | Markup:

@@ -174,7 +174,7 @@ def test_bars_of_a_histogram_lead_to_their_cases(store_with_values: tuple[Store,
     for one, count in zip(histogram_bins(BINS), counts, strict=True):
         assert store.listing.count("r", ListingQuery(where=one.where)) == count, one
     assert sum(counts) == cases
-    assert histogram_bins(BINS)[1].coords == "16,0,32,106"
+    assert histogram_bins(BINS)[1].coords == "17,0,34,106"
     assert [one.where for one in histogram_bins(2)] == ["rate < 0.5", "rate >= 0.5"]
 
 
@@ -207,3 +207,4 @@ def store_with_values(tmp_path: Path) -> Iterator[tuple[Store, int]]:
 def test_counts_are_short(count: int, words: str) -> None:
     assert short_count(count) == words
     assert f">{words}</text>" in histogram_svg([0, count])
+    assert "</text>" not in histogram_svg([0, count], labelled=False)

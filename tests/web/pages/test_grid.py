@@ -123,7 +123,7 @@ def test_each_run_has_what_its_candidate_took(
     assert (first["cost"], first["tokens"], first["seconds"]) == (1.0, 2028, 1.5)
     assert (second["cost"], second["tokens"], first["sampled"]) == (None, 2028, False)
     assert "$1<" in text
-    assert "2028 tokens" in text
+    assert "2,028 tokens" in text
     assert "1.5 s an attempt" in text
     assert "≈" not in text
     monkeypatch.setattr(compare_numbers, "SAMPLED", 2)

@@ -55,6 +55,8 @@ def test_numbers_grow_with_the_run(
             assert 0 <= low < 0.5 < high <= 1
             assert [case["id"] for case in second["latest"]] == ["c1", "c0"]
             assert second["latest"][1]["reason"] == "fits 0 of 1: because"
+            shown = client.get("/runs/going/live", headers={"accept-language": "zh"}).text
+            assert "fits 0/1：because" in shown
             link(store, 3, 5)
             third = looked(client)
             assert (third["collected"], third["graded"], third["rate"]) == (5, 4, 0.75)
@@ -65,6 +67,8 @@ def test_numbers_grow_with_the_run(
             page = client.get("/runs/going").text
             assert "Start the same command again" in page
             assert "data-live" not in page
+            # What the script of an open page looks for, to load the page again.
+            assert "data-live" not in client.get("/runs/going/live").text
 
 
 def test_readers_at_the_same_time_share_one_look(
@@ -114,7 +118,9 @@ def test_answers_that_wait_for_a_judge_are_shown_by_the_criteria_that_do_not(
             page = client.get("/runs/going").text
             assert "Judges and programs score once all answers are in" in page
             assert "5 cases" in page
-            assert 'data-count="{count} cases"' in page
+            shown = client.get("/runs/going/live", headers={"accept-language": "zh"}).text
+            assert "5 题" in shown
+            assert 'data-live="/runs/going/live"' in shown
             link(store, 0, 1, 2, 3, 4, 5)
             looked = client.get("/runs/going/live.json").json()
             assert (looked["waiting"], looked["criteria"]) == (False, [])

@@ -67,5 +67,19 @@ def test_a_pair_is_read_from_either_side(store: Store) -> None:
     assert linked(view="compare", pair="1-0") in json.dumps(heads["0-1"])
 
 
+def test_rows_by_tag_are_counted_with_those_of_all_pairs(store: Store) -> None:
+    """They are adjusted for each other over all pairs, of which one is shown."""
+    views = [view_of(store, name) for name in ("a", "b")]
+    found = compared_object(compare(store, ["a", "b"], CompareSettings(by=("lang",))))
+    (pair,) = found["pairs"]
+    rows = len(pair["groups"]["lang"])
+    warnings = ["the run 'a' is incomplete"]
+    for pairs in (1, 3):
+        compared = {**found, "warnings": warnings, "pairs": [pair] * 2 * pairs}
+        head = json.dumps(compare_heads(views, compared, "zh"), ensure_ascii=False)
+        assert f"共 {rows * pairs} 行" in head
+        assert "运行 'a' 不完整" in head
+
+
 def test_addresses_carry_lists_as_json() -> None:
     assert linked(view="run", tag=["a", "b&"]) == "#view=run&tag=%5B%22a%22%2C+%22b%26%22%5D"

@@ -13,6 +13,8 @@ from proctor.engine.compare.wording import Language
 from proctor.errors import ProctorError
 from proctor.store.store import Store
 
+NOBODY = "no candidate is surely better than every other one (`proctor compare` says more)"
+"""What is said where no run is the best for sure."""
 MOST_ROWS = 50_000
 """Of how many cases the outputs of all runs are held at once."""
 
@@ -53,7 +55,7 @@ def _best(store: Store, runs: Sequence[GridRun]) -> tuple[str, str]:
     top = max(rated, key=lambda run: run.totals.rate or 0.0)
     if _surely_best(compared, top.id):
         return top.id, f"{top.candidate} is better than every other one, tested on the same cases"
-    return "", "no candidate is surely better than every other one (`proctor compare` says more)"
+    return "", NOBODY
 
 
 def _surely_best(compared: Compared, run_id: str) -> bool:

@@ -26,15 +26,15 @@ from proctor.reports.turns import (
 from proctor.web.highlight import pieces
 from proctor.web.pictures import is_embedded
 
-WIDTH, HEIGHT, FOOT = 320, 90, 16
+WIDTH, HEIGHT, FOOT = 340, 90, 16
 BINS = 20
 """Bars of a histogram."""
 BAR, INK = "#3b8fd6", "#7a828c"
 """Colours that are visible on light and dark pages."""
 
 
-def histogram_svg(counts: Sequence[int]) -> str:
-    """Draw how many cases reached each share of the full score."""
+def histogram_svg(counts: Sequence[int], *, labelled: bool = True) -> str:
+    """Draw how many cases reached each share of the full score; without labels, for a small one."""
     most = max(counts, default=0) or 1
     step = WIDTH / max(1, len(counts))
     bars = "".join(
@@ -42,8 +42,8 @@ def histogram_svg(counts: Sequence[int]) -> str:
         f' width="{step - 1:.1f}" height="{_high(count, most):.1f}" fill="{BAR}">'
         f"<title>{100 * place // len(counts)}–{100 * (place + 1) // len(counts)}%:"
         f" {count}</title></rect>"
-        f'<text x="{(place + 0.5) * step:.1f}" y="{HEIGHT - _high(count, most) - 2:.1f}"'
-        f' font-size="8" text-anchor="middle">{short_count(count)}</text>'
+        + f'<text x="{(place + 0.5) * step:.1f}" y="{HEIGHT - _high(count, most) - 2:.1f}"'
+        f' font-size="10" text-anchor="middle">{short_count(count)}</text>' * labelled
         for place, count in enumerate(counts)
         if count
     )
@@ -54,13 +54,14 @@ def histogram_svg(counts: Sequence[int]) -> str:
             (WIDTH / 2, "middle", "50%"),
             (WIDTH, "end", "100%"),
         )
+        if labelled
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="histogram"'
-        f' viewBox="0 0 {WIDTH} {HEIGHT + FOOT}"'
-        f' width="{WIDTH}" height="{HEIGHT + FOOT}" fill="{INK}" font-family="sans-serif"'
-        f' font-size="11"><line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}"'
-        f' stroke="{INK}"/>{bars}{marks}</svg>'
+        f' viewBox="0 0 {WIDTH} {HEIGHT + FOOT * labelled}"'
+        f' width="{WIDTH}" height="{HEIGHT + FOOT * labelled}" fill="{INK}"'
+        f' font-family="sans-serif" font-size="11">'
+        f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}" stroke="{INK}"/>{bars}{marks}</svg>'
     )
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from proctor.contracts.report import RunView
 from proctor.core.attempt import token_count
 from proctor.core.grid import GridRun, RunGrid
-from proctor.engine.compare.grid import run_grid
+from proctor.engine.compare.grid import NOBODY, run_grid
 from proctor.engine.compare.wording import Language
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
@@ -176,6 +176,7 @@ def show_grid(request: Request) -> Page[GridPage]:
     here = {"after": selection.after} if selection.after >= 0 else {}
     only_page = {
         "differences": selection.differences,
+        "nobody": grid.note == NOBODY,
         "kinds": [
             (kind, count, selection.link(ids, kind=kind))
             for kind, count in zip(("", *OUTCOMES), counts, strict=True)

@@ -289,10 +289,11 @@ def run(request: Request) -> Page[RunPage]:
     return Page(template="run", data=data, status=400 if problem else 200, only_page=only_page)
 
 
-def live(request: Request) -> LiveNumbers:
+def live(request: Request) -> Page[LiveNumbers]:
     """Return the numbers so far of a run in progress, and the cases that were graded last."""
     with opened(request) as store:
-        return live_numbers(request, store, the_run(store, request))
+        numbers = live_numbers(request, store, the_run(store, request))
+    return Page(template="live", data=numbers, only_page={"live": numbers.to_json()})
 
 
 def _judges(stored_run: Run) -> list[str]:
@@ -354,12 +355,14 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
 
 routes = [
     Endpoint(
-        "/runs/{run}/live.json",
+        "/runs/{run}/live",
         live,
         Operation(
             summary="The numbers so far of a run in progress", parameters=[RUN], wrong=(404,)
         ),
+        twin="/runs/{run}/live.json",
     ),
+    Endpoint("/runs/{run}/live.json", live),
     Endpoint(
         "/runs/{run}",
         run,

@@ -13,7 +13,7 @@ from proctor.reports.structured import tag_object
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
 from proctor.web.addresses import named, whole_number
-from proctor.web.api.endpoint import RUN, SUITE, Endpoint, Operation, whole
+from proctor.web.api.endpoint import RUN, SUITE, Endpoint, Operation, choice, whole
 from proctor.web.api.response import (
     Interval,
     ListedRun,
@@ -202,7 +202,8 @@ def histogram(request: Request) -> Response:
             counts = page_cache.of(
                 ("histogram", key), lambda: store.listing.histogram(run.id, BINS)
             )
-    return Response(histogram_svg(counts), media_type="image/svg+xml")
+    labelled = request.query_params.get("labels") != "no"
+    return Response(histogram_svg(counts, labelled=labelled), media_type="image/svg+xml")
 
 
 def _case(case: Case) -> SuiteCase:
@@ -230,7 +231,7 @@ routes = [
         histogram,
         Operation(
             summary="The distribution of a run's values, as an image",
-            parameters=[RUN],
+            parameters=[RUN, choice("labels", "`no`: without counts and ticks", ("no",))],
             wrong=(404,),
             error=None,
         ),

@@ -43,7 +43,7 @@ function make(name, ...rest) {
 }
 
 const number = (value, digits = 4) =>
-  value === undefined || value === null ? "–" : Math.abs(value) >= 10 ** digits ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(digits)));
+  value === undefined || value === null ? "–" : Math.abs(value) >= 10 ** digits ? Math.round(value).toLocaleString("en") : Math.abs(value) >= 1000 ? Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 9 }) : String(Number(value.toPrecision(digits)));
 const signed = (share) => {
   const text = (100 * share).toFixed(1);
   return Number(text) === 0 ? "0.0" : share > 0 ? `+${text}` : text.replace("-", "−");
