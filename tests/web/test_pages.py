@@ -1,7 +1,7 @@
 """The pages of the home, suites and runs, by HTTP over a real store."""
 
-import json
 import html
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -29,6 +29,7 @@ from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueS
 from proctor.web.highlight import MOST, compared, pieces
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
+from proctor.web.pages.case_text import CaseFiles, first_line
 from proctor.web.pages.case_view import Laid, asked_result, case_view
 from proctor.web.pages.exchanges import add_exchanges
 from proctor.web.pages.trace import chosen_step, next_error, trace_of
@@ -180,6 +181,9 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         | {
             "before": around.before,
             "after": around.after,
+            "failures": around.failures,
+            "first_line": first_line(put_result.case.messages),
+            "files_of": CaseFiles.of(view.run.id, result.case.id),
             "back": around.back,
             "listed": {"number": around.number, "count": counts.listed},
             "raw": raw_wanted(request),
