@@ -171,6 +171,11 @@ class CaseList:
         query = with_query("", self.pairs)
         return address + (query.replace("?", "&", 1) if "?" in address else query)
 
+    @property
+    def label_action(self) -> str:
+        """Where labels are sent from the page of a case, so that they lead back to this list."""
+        return with_query(f"{run_link(self.run.id)}/label", self.pairs)
+
     def around(self, store: Store, position: int) -> "Around":
         """Find the cases before and after one, and its number in the list."""
         here = store.listing.cursor(self.run.id, self.query.sort, position)
