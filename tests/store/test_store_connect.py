@@ -117,6 +117,7 @@ def test_runs_of_a_store_without_sort_keys_are_listed_in_their_order(address: st
             for name in SORT_KEYS:
                 run(f"DROP INDEX ix_run_results_{name}")
                 run(f"ALTER TABLE run_results DROP COLUMN {name}")
+            run("ALTER TABLE labels DROP COLUMN seen")
             run(f"UPDATE {VERSION_TABLE} SET version_num = '0014'")
     with Store.open(address) as store:
         assert store.listing.page("r", ListingQuery(sort="value"), 9)[0].position == 0

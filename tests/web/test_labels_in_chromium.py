@@ -47,6 +47,29 @@ def test_twenty_cases_are_labelled_by_keyboard(page: Any, place: str) -> None:
     assert (len(labels), {label.author for label in labels}) == (19, {"Ada"})
 
 
+def test_a_label_is_given_beside_the_verdict(page: Any, place: str) -> None:
+    page.goto("/runs/new/cases/c07?status=failed")
+    drawer = page.locator(".own-label").first
+    drawer.locator("summary").click()
+    drawer.get_by_label("Your name").fill("Eve")
+    drawer.get_by_label("Note", exact=True).fill("<b>kept</b>")
+    drawer.get_by_role("button", name="right").click()
+    given = page.locator(".given", has_text="Eve")
+    sync_api.expect(given).to_contain_text("Eve: ✓ right <b>kept</b> given after the verdict")
+    sync_api.expect(given).to_be_in_viewport()
+    assert "status=failed" in page.url
+    # Enter in the note keeps the note, and no mark that nobody gave.
+    page.locator(".own-label summary").first.click()
+    sync_api.expect(page.get_by_label("Your name").first).to_have_value("Eve")
+    page.get_by_label("Note", exact=True).first.fill("and this")
+    page.get_by_label("Note", exact=True).first.press("Enter")
+    sync_api.expect(given).to_have_count(2)
+    sync_api.expect(given.nth(1)).to_contain_text("Eve: Note and this")
+    with Store.open(place) as store:
+        own = [one for one in store.labels.of_run("new") if one.author == "Eve"]
+    assert [(one.points, one.seen) for one in own] == [(1.0, True), (None, True)]
+
+
 def test_texts_are_rendered_or_raw(page: Any) -> None:
     page.goto("/runs/new/label?case=c05")
     sync_api.expect(page.locator(".turn.mine strong")).to_have_text("answer")

@@ -1,5 +1,6 @@
 """The pages of the home, suites and runs, by HTTP over a real store."""
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -216,8 +217,26 @@ def test_what_turns_the_reading_is_a_mark(client: TestClient) -> None:
 def test_language(place: str, headers: dict[str, str], query: str, language: str) -> None:
     with TestClient(make_app(place), base_url="http://localhost") as fresh:
         answer = fresh.get(f"/{query}", headers=headers)
-    assert f'<html lang="{language}">' in answer.text
+    assert f'<html lang="{language}"' in answer.text
     assert words(language)["latest_runs"] in answer.text
+
+
+def test_theme_is_kept_by_the_browser_and_not_by_the_address(place: str) -> None:
+    with TestClient(make_app(place), base_url="http://localhost") as fresh:
+        assert 'data-theme="system"' in fresh.get("/runs/first").text
+        for name in ("dark", "light", "system"):
+            page = fresh.get("/runs/first?status=failed&lang=zh")
+            link = re.search(rf'href="([^"]*)" data-theme-choice="{name}"', page.text)
+            assert link is not None
+            answer = fresh.get(f"/runs/first{html.unescape(link[1])}")
+            # What the page shows stays in its address, and the choice leaves it.
+            assert answer.url.params["status"] == "failed"
+            assert "theme" not in answer.url.params
+            assert f'data-theme="{name}"' in answer.text
+            assert f'data-theme="{name}"' in fresh.get("/nothing").text
+        assert 'data-theme="system"' in fresh.get("/?theme=pink").text
+        outside = fresh.get("//evil.example/?theme=dark", follow_redirects=False)
+        assert not outside.headers.get("location", "").startswith("//")
 
 
 def test_no_word_is_missing_in_any_language() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from browsing import new_page
 from needs import imported
 from proctor.core.run import RunStatus
 from proctor.store.rows import RunAttempt
@@ -110,6 +111,42 @@ def test_light_and_dark(page: Any, scheme: str, dark: bool) -> None:
     page.goto("/runs/new")
     color = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (max(map(int, re.findall(r"\d+", color)[:3])) < 100) == dark
+
+
+def ground(page: Any) -> int:
+    """Return how light the ground of a page is, from 0 to 255."""
+    color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return max(map(int, re.findall(r"\d+", color)[:3]))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_theme_is_chosen_and_stays(
+    browser: Any, address: str, scheme: str, scripts: bool
+) -> None:
+    with new_page(
+        browser, base_url=address, color_scheme=scheme, java_script_enabled=scripts
+    ) as page:
+        other = "light" if scheme == "dark" else "dark"
+        page.goto("/runs/new?status=failed")
+        for language, name in (
+            ("en", {"light": "Light", "dark": "Dark"}[other]),
+            ("zh", "跟随系统"),
+        ):
+            page.goto(f"/runs/new?status=failed&lang={language}")
+            page.wait_for_load_state("load")
+            page.locator("#themes summary").click()
+            page.locator("#themes").get_by_role("link", name=name).click()
+            now = scheme if language == "zh" else other
+            sync_api.expect(
+                page.locator(f"html[data-theme={other if now == other else 'system'}]")
+            ).to_have_count(1)
+            assert "status=failed" in page.url
+            assert "theme" not in page.url
+            # The next page has it when it arrives, before any script runs.
+            for path in ("/", "/nothing"):
+                page.goto(path)
+                assert (ground(page) < 100) == (now == "dark")
 
 
 @pytest.mark.parametrize("path", ["/", "/runs/new", "/runs/new?lang=zh"])

@@ -80,6 +80,64 @@ def test_failures_are_walked_through_under_a_filter(page: Any, scheme: str) -> N
     sync_api.expect(page.locator("tr:target td.id")).to_have_text("c10")
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_what_a_case_is_about_stays_on_top(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 600})
+    page.goto("/runs/run/cases/c04?attempt=all")
+    heading(page, "c04")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    summary = page.locator(".summary")
+    for part in ("c04", "c04?", "66.7%"):
+        sync_api.expect(summary.get_by_text(part).first).to_be_in_viewport()
+    assert page.evaluate("scrollY") > 100
+    assert summary.evaluate("one => one.getBoundingClientRect().top") == 0
+    summary.get_by_role("link", name="Next failure").click()
+    heading(page, "c06")
+
+
+def test_one_key_leads_from_failure_to_failure_of_any_list(page: Any) -> None:
+    page.goto("/runs/run/cases/c05?where=id+<+'c10'")
+    for key, name in (("J", "c06"), ("J", "c08"), ("K", "c06"), ("j", "c07"), ("J", "c08")):
+        page.wait_for_load_state("load")
+        page.keyboard.press(key)
+        heading(page, name)
+    # After it the list has only cases that passed.
+    sync_api.expect(page.get_by_role("link", name="Next failure")).to_have_count(0)
+    sync_api.expect(page.locator("nav.steps").first).to_contain_text("9 of 10")
+
+
+def test_texts_are_copied_and_the_case_is_kept(browser: Any, address: str) -> None:
+    options = {"base_url": address, "permissions": ["clipboard-read", "clipboard-write"]}
+    with new_page(browser, **options) as page:
+        page.goto("/runs/run/cases/c01?attempt=0")
+        for name, text in (("Copy the question", "c01?"), ("Copy the answer", ANSWER)):
+            page.get_by_role("button", name=name).click()
+            sync_api.expect(page.get_by_text("Copied ✓").first).to_be_visible()
+            page.wait_for_function(
+                "text => navigator.clipboard.readText().then(own => own === text)", arg=text
+            )
+        for name, ending in (("JSON", "json"), ("Markdown", "md")):
+            with page.expect_download() as begun:
+                page.get_by_role("link", name=f"↓ {name}").click()
+            assert begun.value.suggested_filename.endswith(ending)
+            content = begun.value.path().read_text("utf-8")
+            assert "c01?" in content
+            assert (
+                "\\n\\n```python\\n" if ending == "json" else f"````\n{ANSWER}\n````"
+            ) in content
+
+
+def test_without_the_clipboard_s_interface_texts_are_copied(browser: Any, address: str) -> None:
+    with new_page(browser, base_url=address) as page:
+        page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+        page.goto("/runs/run/cases/c01")
+        page.get_by_role("button", name="Copy the answer").click()
+        sync_api.expect(page.get_by_text("Copied ✓")).to_be_visible()
+        page.evaluate("document.body.append(document.createElement('textarea'))")
+        page.locator("textarea").press("Control+v")
+        sync_api.expect(page.locator("textarea")).to_have_value(ANSWER)
+
+
 def test_esc_leads_to_the_page_of_the_row(page: Any) -> None:
     page.goto("/runs/run/cases/c57?sort=id")
     page.keyboard.press("Escape")

@@ -114,6 +114,30 @@ def test_filter_sort_and_pages(opened: Any) -> None:
     expect_rows(opened, count=41, first=["zz-agent", "c59", "c58"])
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_theme_is_chosen_and_stays(browser: Any, made: Path, scheme: str) -> None:
+    wrong: list[str] = []
+    other = "light" if scheme == "dark" else "dark"
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with new_page(browser, base_url=f"{made.as_uri()}/", color_scheme=scheme) as page:
+        page.on("console", lambda said: wrong.append(said.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto("one.html")
+        before = page.evaluate(ground)
+        page.locator("details.menu summary", has_text="Theme").click()
+        page.get_by_role("button", name=other.capitalize()).click()
+        sync_api.expect(page.locator(f"html[data-theme={other}]")).to_have_count(1)
+        assert page.evaluate(ground) != before
+        page.reload()
+        sync_api.expect(page.locator("table.cases")).to_be_visible()
+        sync_api.expect(page.locator(f"html[data-theme={other}]")).to_have_count(1)
+        page.locator("details.menu summary", has_text="Theme").click()
+        page.get_by_role("button", name="System").click()
+        sync_api.expect(page.locator("html[data-theme=system]")).to_have_count(1)
+        assert page.evaluate(ground) == before
+    assert wrong == []
+
+
 def test_search_covers_whole_texts(opened: Any) -> None:
     opened.goto("one.html")
     opened.locator("input[name=q]").press_sequentially("Needle42")

@@ -7,6 +7,7 @@ import pytest
 
 SHEET = files("proctor.web").joinpath("static", "style.css").read_text(encoding="utf-8")
 LIGHT, DARK = SHEET.split("prefers-color-scheme: dark", 1)
+BLOCK = r":root[^{]*\{((?:\s*--[\w-]+: [^;]+;)+)"
 MEANINGS = ("good", "bad", "warn", "none")
 Colour = tuple[float, float, float]
 
@@ -63,6 +64,11 @@ def test_right_and_wrong_differ_without_red_and_green(theme: str) -> None:
     shown = colours(theme)
     good, bad = (without_green(shown[name]) for name in ("good", "bad"))
     assert sum((one - other) ** 2 for one, other in zip(good, bad, strict=True)) ** 0.5 > 0.05
+
+
+def test_dark_is_the_same_by_the_system_and_by_choice() -> None:
+    by_system, by_choice = re.findall(BLOCK, DARK)
+    assert by_system.strip() == by_choice.strip()
 
 
 def test_both_themes_define_the_same_colours() -> None:

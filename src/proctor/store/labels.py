@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import delete, distinct, func, insert, select
+from sqlalchemy import ColumnElement, delete, distinct, func, insert, select
 
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
@@ -51,12 +51,14 @@ class Labels:
     def criteria(self, run_id: str) -> dict[str, int]:
         """Return how many cases of a run have labels by each criterion, the most first.
 
-        Labels of what scans mark are not of a criterion of the run.
+        Labels of what scans mark are not of a criterion of the run, and labels of people who had
+        seen the verdict say nothing of the judge.
         """
         table = label_table.c
         number = func.count(distinct(table.case_id))
         query = select(table.criterion, number).where(table.run_id == run_id)
         query = query.where(table.points.is_not(None), table.criterion.not_like(f"{SCANNED}%"))
+        query = query.where(table.seen == 0)
         query = query.group_by(table.criterion)
         counts = [(int(row[1]), row[0]) for row in self._database.fetch_all(query)]
         return {
@@ -65,11 +67,19 @@ class Labels:
 
     def of_run(self, run_id: str) -> list[Label]:
         """Return the labels of a run, the oldest first."""
-        query = select(label_table).where(label_table.c.run_id == run_id)
+        return self._labels(label_table.c.run_id == run_id)
+
+    def of_case(self, run_id: str, case_id: str) -> list[Label]:
+        """Return the labels of a case of a run, the oldest first."""
+        return self._labels(label_table.c.run_id == run_id, label_table.c.case_id == case_id)
+
+    def _labels(self, *where: ColumnElement[bool]) -> list[Label]:
+        query = select(label_table).where(*where).order_by(label_table.c.id)
         labels = []
-        for row in self._database.fetch_all(query.order_by(label_table.c.id)):
+        for row in self._database.fetch_all(query):
             values: dict[str, Any] = dict(row._mapping)
-            labels.append(Label(index=values.pop("number"), **values))
+            index, seen = values.pop("number"), bool(values.pop("seen"))
+            labels.append(Label(index=index, seen=seen, **values))
         return labels
 
 

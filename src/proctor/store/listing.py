@@ -3,6 +3,7 @@
 import ast
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,8 @@ class SqlTerms(Terms[ColumnElement[Any], ColumnElement[bool]]):
 
 
 _MOST_TAGS = 100
+MOST_PASSED = 5_000
+"""Among how many cases of a list the next failure is looked for."""
 _Stretch = tuple[list[ColumnElement[bool]], list[Any]]
 
 
@@ -208,6 +211,38 @@ class Listing:
             if counted > most:
                 break
         return counted
+
+    def next_failure(self, run_id: str, request: ListingQuery) -> str | None:
+        """Return the id of the first case of a list, after its cursor, below its full score.
+
+        It is looked for among the next cases only: most of a large run may have passed.
+        """
+        home = self._homes.run(run_id)
+        if home is not None:
+            from proctor.store.parts import listing
+
+            chosen = self._chosen_in_parts(run_id, home, request)
+            return listing.next_failure(self._orders(run_id, home), request, chosen, MOST_PASSED)
+        if request.search:
+            failures = self.page(run_id, replace(request, status=FAILED), 1)
+            return failures[0].case_id if failures else None
+        table = run_results.c
+        key = _SORTED.get(request.sort, table.position).label("key")
+        query = select(table.position, table.case_id, table.value, table.full, key).where(
+            table.run_id == run_id, *self._conditions(run_id, request)
+        )
+        for where, order in _stretches(request):
+            near = query.where(*where).order_by(*order).limit(MOST_PASSED).subquery()
+            places = [near.c.key, near.c.position]
+            found = self._database.fetch_first(
+                select(near.c.case_id)
+                .where(near.c.value < near.c.full)
+                .order_by(*(one.desc() if request.falls else one.asc() for one in places))
+                .limit(1)
+            )
+            if found is not None:
+                return str(found[0])
+        return None
 
     def kinds(self, run_id: str) -> KindCounts:
         """Count the cases of a run by status; reads all of them once."""

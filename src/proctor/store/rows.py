@@ -321,5 +321,7 @@ class Label:
     note: str = ""
     author: str = ""
     created: float = 0.0
+    seen: bool = False
+    """Whether its author had seen the judge's verdict, so that it says nothing of the judge."""
     id: int | None = None
     """Assigned by the store."""

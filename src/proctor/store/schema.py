@@ -21,7 +21,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from proctor.store.cells import read_number, read_text, read_whole
 from proctor.store.rows import escape
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 16))
+VERSIONS = tuple(f"{number:04}" for number in range(1, 17))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -299,6 +299,7 @@ labels = Table(
     Column("note", AnyText, nullable=False),
     Column("author", AnyText, nullable=False),
     Column("created", AnyNumber, nullable=False),
+    Column("seen", AnyWhole, nullable=False, server_default="0"),
     Index("ix_labels_run_id", "run_id", "case_id"),
 )
 

@@ -6,7 +6,7 @@
 from typing import Any
 
 VERSION_TABLE = 'proctor_version'
-VERSION = '0015'
+VERSION = '0016'
 SCHEMA = (
     "CREATE TABLE attempt_files (\n\tattempt_key TEXT NOT NULL, \n\tfile_key TEXT NOT NULL, \n\tPRIMARY KEY (attempt_key, file_key)\n)\n WITHOUT ROWID\n\n",
     "CREATE INDEX ix_attempt_files_file_key ON attempt_files (file_key)",
@@ -21,7 +21,7 @@ SCHEMA = (
     "CREATE INDEX ix_comparisons_first_run ON comparisons (first_run, second_run)",
     "CREATE INDEX ix_comparisons_second_run ON comparisons (second_run)",
     "CREATE TABLE files (\n\t\"key\" TEXT NOT NULL, \n\tsize INTEGER NOT NULL, \n\tcontent BLOB NOT NULL, \n\tPRIMARY KEY (\"key\")\n)\n\n",
-    "CREATE TABLE labels (\n\tid INTEGER NOT NULL, \n\trun_id TEXT NOT NULL, \n\tcase_id TEXT NOT NULL, \n\tnumber INTEGER NOT NULL, \n\tcriterion TEXT NOT NULL, \n\tpoints FLOAT, \n\tnote TEXT NOT NULL, \n\tauthor TEXT NOT NULL, \n\tcreated FLOAT NOT NULL, \n\tPRIMARY KEY (id)\n)\n\n",
+    "CREATE TABLE labels (\n\tid INTEGER NOT NULL, \n\trun_id TEXT NOT NULL, \n\tcase_id TEXT NOT NULL, \n\tnumber INTEGER NOT NULL, \n\tcriterion TEXT NOT NULL, \n\tpoints FLOAT, \n\tnote TEXT NOT NULL, \n\tauthor TEXT NOT NULL, \n\tcreated FLOAT NOT NULL, \n\tseen INTEGER DEFAULT '0' NOT NULL, \n\tPRIMARY KEY (id)\n)\n\n",
     "CREATE INDEX ix_labels_run_id ON labels (run_id, case_id)",
     "CREATE TABLE run_attempts (\n\trun_id TEXT NOT NULL, \n\tposition INTEGER NOT NULL, \n\tnumber INTEGER NOT NULL, \n\tattempt_key TEXT NOT NULL, \n\tPRIMARY KEY (run_id, position, number)\n)\n WITHOUT ROWID\n\n",
     "CREATE INDEX ix_run_attempts_attempt_key ON run_attempts (attempt_key)",

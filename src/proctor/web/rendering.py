@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from proctor.reports.structured import clean
-from proctor.web import addresses, reading, rich_text
+from proctor.web import addresses, reading, rich_text, theme
 from proctor.web.api.response import HtmlPage, Page, ResponseModel
 from proctor.web.highlight import pieces, visible
 from proctor.web.sentences import in_language
@@ -68,12 +68,19 @@ def short_name(name: str) -> str:
 
 
 def _html(request: Request, template: str, data: Mapping[str, Any], status: int) -> Response:
+    if chosen := theme.asked_theme(request):
+        # Kept in the browser and not in the address, which people send to each other.
+        kept = RedirectResponse(theme.address_without(request), 303)
+        kept.set_cookie(theme.COOKIE, chosen, max_age=YEAR, samesite="strict")
+        return kept
     language = language_of(request)
     page = _environment().get_template(f"{template}.html").render(
         **data,
         t=PageWords(language),
         language=language,
         languages=_languages(request),
+        theme=theme.theme_of(request),
+        themes=theme.theme_links(request),
         twin=addresses.twin_of(request) if status == 200 else "",
         link=addresses,
     )  # fmt: skip

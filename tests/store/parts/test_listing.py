@@ -69,6 +69,53 @@ def test_both_homes_list_the_same(store: Store) -> None:
     assert any(in_rows)
 
 
+def test_the_next_failure_is_the_first_of_the_list_after_its_cursor(store: Store) -> None:
+    put_run(store)
+    queries = [
+        ListingQuery(
+            where=where,
+            search=search,
+            sort=sort,
+            descending=descending,
+            after=store.listing.cursor("r1", sort, place),
+        )
+        for sort in ("position", "value", "id", "cost")
+        for descending in (False, True)
+        for where, search in (("", ""), ("odd == '0'", ""), ("rate > 2", ""), ("", "odd: 1"))
+        for place in (0, 6, 15)
+    ]  # fmt: skip
+
+    def failures(query: ListingQuery) -> str | None:
+        rows = store.listing.page("r1", query, 100)
+        below = (row.case_id for row in rows if row.value is not None and row.value < row.full)
+        return next(below, None)
+
+    wanted = [failures(query) for query in queries]
+    assert None in wanted
+    assert len(set(wanted)) > 3
+    assert [store.listing.next_failure("r1", query) for query in queries] == wanted
+    move_to_parts(store, "r1", cases=9)
+    assert [store.listing.next_failure("r1", query) for query in queries] == wanted
+
+
+def test_the_next_failure_is_looked_for_only_near(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_run(store)
+    rows = store.listing.page("r1", ListingQuery(), 100)
+    below = [row.value is not None and row.value < row.full for row in rows]
+    passed = [place for place in range(len(rows)) if not any(below[place - 2 : place])]
+    assert passed
+    monkeypatch.setattr("proctor.store.listing.MOST_PASSED", 2)
+    for moved in (False, True):
+        if moved:
+            move_to_parts(store, "r1", cases=9)
+        for place in range(2, len(rows)):
+            back = ListingQuery(backward=True, after=store.listing.cursor("r1", "position", place))
+            found = store.listing.next_failure("r1", back)
+            assert (found is None) == (place in passed), (moved, place)
+
+
 @pytest.mark.slow
 def test_a_page_goes_on_after_a_case_that_is_not_listed(store: Store) -> None:
     put_run(store)

@@ -61,7 +61,9 @@ def test_every_route_is_described_and_every_page_has_its_twin() -> None:
     for route in web.routes:
         assert isinstance(route, Route)
         path = route.path.replace(":path}", "}")
-        if path.endswith((".json", ".jsonl", ".csv", ".svg", ".txt")) or path.startswith("/api/"):
+        if path.endswith((".json", ".jsonl", ".csv", ".svg", ".txt", ".md")) or path.startswith(
+            "/api/"
+        ):
             wanted.add(("get", path))
         elif route.methods is not None and "POST" in route.methods:
             wanted.add(("post", path))
@@ -152,6 +154,7 @@ def test_every_parameter_that_is_read_is_described(
 def test_all_twins_were_asked_for() -> None:
     others = {("get", "/runs/{run}/histogram.svg"), ("post", "/runs/{run}/label")}
     others |= {("get", "/runs/{run}/file.txt"), ("post", "/runs/{run}/labels")}
+    others |= {("get", f"/runs/{{run}}/case.{ending}") for ending in ("md", "txt")}
     others |= {("get", f"/runs/{{run}}/labels{ending}") for ending in (".csv", ".jsonl")}
     assert {("get", path) for path, _ in ADDRESSES} == set(ENDPOINTS) - others
 
@@ -218,6 +221,8 @@ def test_every_answer_in_json_has_a_model() -> None:
     """Only pictures, files and forms are answered with anything else."""
     bare = [path for (_, path), one in ENDPOINTS.items() if not one.models]
     assert sorted(bare) == [
+        "/runs/{run}/case.md",
+        "/runs/{run}/case.txt",
         "/runs/{run}/file.txt",
         "/runs/{run}/histogram.svg",
         "/runs/{run}/label",

@@ -36,12 +36,15 @@ class LabelAgreement:
     score: CorrectedScore
 
 
-def latest(labels: Iterable[Label], criterion: str) -> Labels:
-    """Return the last label of each attempt for one criterion."""
+def latest(labels: Iterable[Label], criterion: str, *, seen: bool = False) -> Labels:
+    """Return the last label of each attempt for one criterion.
+
+    Labels of people who had seen the judge's verdict are left out, unless they are asked for.
+    """
     return {
         (label.case_id, label.index): label
         for label in labels
-        if label.criterion == criterion and label.points is not None
+        if label.criterion == criterion and label.points is not None and label.seen <= seen
     }
 
 

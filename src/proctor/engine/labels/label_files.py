@@ -25,7 +25,7 @@ from proctor.store.rows import Label, LinkedCase
 from proctor.store.store import Store
 from proctor.suggestions import closest, suggest
 
-COLUMNS = ("case", "attempt", "criterion", "points", "note", "author", "created")
+COLUMNS = ("case", "attempt", "criterion", "points", "note", "author", "created", "seen")
 SHOWN = ("question", "answer")
 """What a file to be filled in shows besides; it is not read."""
 ENDINGS = (".csv", ".tsv", ".jsonl")
@@ -35,6 +35,10 @@ MOST_INDEX = (1 << 31) - 1
 _MARKS = {
     **dict.fromkeys(("right", "yes", "true", "pass", "correct"), True),
     **dict.fromkeys(("wrong", "no", "false", "fail", "incorrect"), False),
+}
+_SEEN = {
+    **dict.fromkeys(("", "0", "false", "no"), False),
+    **dict.fromkeys(("1", "true", "yes"), True),
 }
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "'")
 """What a spreadsheet takes for the beginning of a formula, or of a text that is none."""
@@ -86,6 +90,7 @@ def export_labels(store: Store, run: Run, path: Path, *, criterion: str = "") ->
                     "note": label.note,
                     "author": label.author,
                     "created": label.created,
+                    "seen": int(label.seen),
                 }
             )
     return len(labels)
@@ -247,7 +252,10 @@ class _LabelRows:
         if created is None:
             self._wrong(document, "created", "'created' is a number of seconds")
             return None
-        if criterion is None or points is None:
+        seen = _SEEN.get(_text(data.get("seen")).strip().lower())
+        if seen is None:
+            self._wrong(document, "seen", "'seen' is 1 or 0: whether the verdict had been seen")
+        if criterion is None or points is None or seen is None:
             return None
         return Label(
             run_id=self.run.id,
@@ -258,6 +266,7 @@ class _LabelRows:
             note=_text(data.get("note"))[:LONGEST_NOTE],
             author=(_text(data.get("author")) or self.author)[:LONGEST_AUTHOR],
             created=created,
+            seen=seen,
         )
 
     def _case(self, document: Document) -> LinkedCase | None:
@@ -307,10 +316,10 @@ class _LabelRows:
         self.findings.add(document.problem((name,) if name else (), message, hint=hint))
 
 
-def _words(label: Label) -> tuple[str, int, str, float | None, str, str]:
+def _words(label: Label) -> tuple[str, int, str, float | None, str, str, bool]:
     """Return what two labels have in common that say the same, whenever they were given."""
     place = (label.case_id, label.index, label.criterion)
-    return (*place, label.points, label.note, label.author)
+    return (*place, label.points, label.note, label.author, label.seen)
 
 
 def _dated(label: Label, now: float) -> Label:

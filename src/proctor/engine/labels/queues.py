@@ -32,11 +32,16 @@ def queued_ids(
     return []
 
 
-def by_author(labels: Iterable[Label], criterion: str) -> dict[str, dict[tuple[str, int], Label]]:
-    """Return the last label of each attempt for one criterion, by the person who gave it."""
+def by_author(
+    labels: Iterable[Label], criterion: str, *, seen: bool = False
+) -> dict[str, dict[tuple[str, int], Label]]:
+    """Return the last label of each attempt for one criterion, by the person who gave it.
+
+    Labels of people who had seen the judge's verdict are left out, unless they are asked for.
+    """
     people: dict[str, dict[tuple[str, int], Label]] = {}
     for label in labels:
-        if label.criterion == criterion and label.points is not None:
+        if label.criterion == criterion and label.points is not None and label.seen <= seen:
             people.setdefault(label.author, {})[label.case_id, label.index] = label
     return people
 
@@ -59,7 +64,7 @@ def _unsure(store: Store, run: Run, criterion: str) -> list[str]:
 def _contradicted(store: Store, run: Run, criterion: str, labels: Sequence[Label]) -> list[str]:
     """Return cases on which people contradict the judge or each other."""
     points_by_place: dict[tuple[str, int], set[float]] = {}
-    for marks in by_author(labels, criterion).values():
+    for marks in by_author(labels, criterion, seen=True).values():
         for place, label in marks.items():
             points_by_place.setdefault(place, set()).add(label.points or 0.0)
     judged = _judged(store, run, criterion, {case_id for case_id, _ in points_by_place})

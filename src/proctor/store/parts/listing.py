@@ -28,6 +28,18 @@ def count(orders: PartOrders, request: "ListingQuery", chosen: "Array | None") -
     return len(_places(orders, request, chosen))
 
 
+def next_failure(
+    orders: PartOrders, request: "ListingQuery", chosen: "Array | None", most: int
+) -> str | None:
+    """Return the id of the first of so many cases of a list below its full score."""
+    import numpy as np
+
+    places, results = _places(orders, request, chosen)[:most], orders.columns
+    with np.errstate(all="ignore"):
+        failed = np.flatnonzero(results.value[places] < results.full[places])
+    return results.rows([int(places[failed[0]])])[0].case_id if len(failed) else None
+
+
 def kinds(results: ResultColumns) -> KindCounts:
     """Count the cases by status, and those below their full score."""
     import numpy as np

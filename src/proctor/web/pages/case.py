@@ -22,6 +22,7 @@ from proctor.engine.scan.findings import Marked, scan_marks
 from proctor.reports.state_changes import state_object
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
+from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
@@ -29,8 +30,11 @@ from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueS
 from proctor.web.highlight import MOST, compared, pieces
 from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
+from proctor.web.pages.case_text import CaseFiles, first_line
 from proctor.web.pages.case_view import Laid, asked_result, case_view
 from proctor.web.pages.exchanges import add_exchanges
+from proctor.web.pages.label import token_for
+from proctor.web.pages.seen_labels import GivenLabel, add_labels, current, remembered_author
 from proctor.web.pages.trace import chosen_step, next_error, trace_of
 from proctor.web.pages.trace_tree import lanes, timed
 from proctor.web.pages.verdicts import add_prompts, add_verdicts
@@ -146,6 +150,7 @@ class CasePage(ResponseModel):
     tags: dict[str, Tag]
     unscored_reasons: Any
     attempts: list[CaseAttempt]
+    labels: list[GivenLabel] = Field(description="what people said of it, and their notes")
 
 
 def show_case(request: Request) -> CasePage | HtmlPage:
@@ -158,8 +163,9 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         left = [file.key for item in result.attempts for file in files_left(item.attempt)]
         sizes = store.files.sizes(key for key in left if key)
         marks = scan_marks(store, view.run.id, result.case.id)
+        labels = current(store.labels.of_case(view.run.id, result.case.id))
         if addresses.wants_json(request):
-            return _object(store, view, result, sizes, marks)
+            return _object(store, view, result, sizes, marks, labels)
         case_list = CaseList.of(request, view.run)
         around = case_list.around(store, place)
         counts = counts_of(request, store, case_list)
@@ -170,6 +176,7 @@ def show_case(request: Request) -> CasePage | HtmlPage:
             _link_files(view.run.id, result.case.id, attempt, sizes, beginnings)
             marked = marks.get(attempt["index"], ())
             attempt["notes"]["scans"] = [f"{kind}: “{mark.passage}”" for kind, mark in marked]
+        add_labels(result, data["case"]["attempts"], labels)
         chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
         add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
         put_result = asked_result(view.run, result)
@@ -180,6 +187,14 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         | {
             "before": around.before,
             "after": around.after,
+            "failures": around.failures,
+            "first_line": first_line(put_result.case.messages),
+            "label_form": {
+                "action": case_list.label_action,
+                "csrf": token_for(view.run.id),
+                "author": remembered_author(request),
+            },
+            "files_of": CaseFiles.of(view.run.id, result.case.id),
             "back": around.back,
             "listed": {"number": around.number, "count": counts.listed},
             "raw": raw_wanted(request),
@@ -378,6 +393,7 @@ def _object(
     result: CaseResult,
     sizes: Mapping[str, int],
     marks: "Marked",
+    labels: Sequence[Label],
 ) -> CasePage:
     """Build the JSON: the output of ``proctor show --json``, plus all messages and calls."""
     shown_case = case_object(result)
@@ -412,6 +428,7 @@ def _object(
         messages=_messages(put_case.messages),
         references=list(result.case.references),
         context=list(result.case.context),
+        labels=[GivenLabel.of(one) for one in labels],
         **shown_case,
     )
 

@@ -171,6 +171,11 @@ class CaseList:
         query = with_query("", self.pairs)
         return address + (query.replace("?", "&", 1) if "?" in address else query)
 
+    @property
+    def label_action(self) -> str:
+        """Where labels are sent from the page of a case, so that they lead back to this list."""
+        return with_query(f"{run_link(self.run.id)}/label", self.pairs)
+
     def around(self, store: Store, position: int) -> "Around":
         """Find the cases before and after one, and its number in the list."""
         here = store.listing.cursor(self.run.id, self.query.sort, position)
@@ -184,10 +189,14 @@ class CaseList:
             rows = store.results.last_position(self.run.id)
             number = rows - position + 1 if self.query.descending else position + 1
         first = preceding[-1] if len(preceding) > BEFORE else None
+        failures: list[str | None] = [None, None]
+        if not self.query.status:
+            failures = [store.listing.next_failure(self.run.id, way) for way in (back, ahead)]
         after = self._cursor(store, first.position) if first and number > SIZE else ""
         return Around(
             before=self.case(preceding[0].case_id) if preceding else None,
             after=self.case(following[0].case_id) if following else None,
+            failures=[None if one is None else self.case(one) for one in failures],
             number=number if number <= MOST_COUNTED else None,
             back=f"{self.link(after=after)}#p{position}",
         )
@@ -203,6 +212,8 @@ class Around:
 
     before: str | None
     after: str | None
+    failures: Sequence[str | None]
+    """The one before and the one after that are below their full score, among those near."""
     number: int | None
     """Which of the list it is, from 1; none where it is beyond what is counted."""
     back: str

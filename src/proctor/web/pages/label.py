@@ -5,12 +5,11 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain, combinations
 from typing import Any, cast
 
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -41,11 +40,19 @@ from proctor.web.api.endpoint import (
     text,
     whole,
 )
-from proctor.web.api.response import Interval, Named, Page, ResponseModel
+from proctor.web.api.response import Named, Page
 from proctor.web.highlight import MOST
 from proctor.web.lookup import or_missing, the_run
-from proctor.web.pages.case_models import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.pages.case_view import case_view
+from proctor.web.pages.label_models import (
+    Agreement,
+    LabelPage,
+    LabelProgress,
+    LastMark,
+    OwnMark,
+    PeopleAgreement,
+)
+from proctor.web.pages.seen_labels import remember_author, way_back
 from proctor.web.reading import CHOICES, raw_wanted
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
@@ -53,107 +60,9 @@ LONGEST_FORM = 64 * 1024
 GOAL = 50
 """How many labels are aimed at, unless the address says otherwise."""
 MOST_PEOPLE = 10
-UNDO = "undo"
+UNDO, NOTE = "undo", "note"
 _SECRET = secrets.token_bytes(32)
 """New at every start of the server; older forms get status 403."""
-
-
-class Agreement(ResponseModel):
-    """How far the judge agrees with people."""
-
-    kappa: float | None = Field(description="attempts at one case count as one")
-    interval: Interval | None
-    agreed: float | None
-    n: int
-    cases: int = Field(description="how many cases they are on")
-    judge_right: float
-    person_right: float
-    confusion: list[tuple[float, float, int]] = Field(
-        description="what the judge gave, what people gave, and how often"
-    )
-    score: dict[str, Any] = Field(description="the judge's score, corrected by the marks")
-
-    @classmethod
-    def of(cls, label_agreement: LabelAgreement) -> "Agreement":
-        """Make the numbers of the page."""
-        return cls(
-            kappa=label_agreement.kappa.value,
-            interval=label_agreement.kappa.interval,
-            agreed=label_agreement.kappa.agreed,
-            n=label_agreement.kappa.n,
-            cases=label_agreement.kappa.clusters,
-            judge_right=label_agreement.judge_right,
-            person_right=label_agreement.person_right,
-            confusion=list(label_agreement.confusion),
-            score=asdict(label_agreement.score),
-        )
-
-
-class OwnMark(ResponseModel):
-    """The mark that a person gave."""
-
-    points: float | None
-    note: str
-    author: str
-
-
-class LastMark(ResponseModel):
-    """The mark given before, and what the judge had said."""
-
-    case: str
-    own: float | None
-    judge: float | None
-    reason: str
-    link: str
-
-
-class PeopleAgreement(ResponseModel):
-    """How far two people agree on what both labelled."""
-
-    people: tuple[str, str]
-    kappa: float | None
-    interval: Interval | None
-    agreed: int
-    n: int
-
-
-class LabelProgress(ResponseModel):
-    """How many labels there are, how many are aimed at, and the interval that they buy."""
-
-    done: int
-    goal: int
-    half_width: float | None = Field(description="of the corrected score, in points of 100")
-
-
-class LabelPage(ResponseModel):
-    """An attempt to label; texts are cut into pieces for the page."""
-
-    run: Named
-    case: LaidQuestion
-    attempt: LaidAttempt
-    criterion: str
-    wanted: str
-    judged: LaidScore | None
-    criteria: list[tuple[str, str]]
-    attempts: list[tuple[int, str]]
-    action: str
-    whole: str
-    before: str | None
-    after: str | None
-    marks: list[tuple[str, float]] = Field(description="what may be given, each with its points")
-    rates: bool
-    agreement: Agreement
-    labelled: int
-    own: OwnMark | None
-    author: str
-    authors: dict[str, int] = Field(description="how many labels each person gave")
-    people: list[PeopleAgreement]
-    queue: str
-    queues: list[tuple[str, str]]
-    waiting: int | None = Field(description="cases in the queue; None for the random one")
-    progress: LabelProgress
-    last: LastMark | None
-    following: str = Field(description="where skipping leads")
 
 
 def show_label(request: Request) -> Page[LabelPage]:
@@ -176,12 +85,14 @@ def show_label(request: Request) -> Page[LabelPage]:
         criterion = _criterion(result, item, wanted)
         scale = scale_of(criterion, item.scores.get(criterion.id))
         around = _around(cases, place, line, case_id)
-        labels = latest(stored, criterion.id)
+        labels = latest(stored, criterion.id, seen=state.seen)
         others = _judged_all(request, store, view, criterion, scale)
         agreed = agreement(store, view.run.id, criterion.id, labels, scale, others)
         last = _last(store, view, query.get("last", ""), criterion.id, labels)
-    people = by_author(stored, criterion.id)
-    own_labels = people.get(state.author, {}) if state.author else labels
+    people = by_author(stored, criterion.id, seen=state.seen)
+    all_labels = latest(stored, criterion.id, seen=True)
+    all_own = by_author(stored, criterion.id, seen=True).get(state.author, {})
+    own_labels = all_own if state.author else all_labels
     own = own_labels.get((case_id, item.attempt.index))
     before, after = (_address(view.run.id, near, criterion.id, state=state) for near in around)
     data = LabelPage(
@@ -192,7 +103,10 @@ def show_label(request: Request) -> Page[LabelPage]:
         rates=scale.rates,
         agreement=Agreement.of(agreed),
         labelled=len(labels),
-        own=None if own is None else OwnMark(points=own.points, note=own.note, author=own.author),
+        left_out=len(all_labels.keys() - labels.keys()),
+        own=None
+        if own is None
+        else OwnMark(points=own.points, note=own.note, author=own.author, seen=own.seen),
         author=state.author,
         authors={name: len(marks) for name, marks in people.items()},
         people=_people(people, rates=scale.rates),
@@ -209,6 +123,14 @@ def show_label(request: Request) -> Page[LabelPage]:
     here = _address(view.run.id, case_id, criterion.id, item.attempt.index, state=state)
     only_page = {
         "csrf": token_for(view.run.id),
+        "seen": state.seen,
+        "with_seen": _address(
+            view.run.id,
+            case_id,
+            criterion.id,
+            item.attempt.index,
+            state=replace(state, seen=not state.seen),
+        ),
         "raw": raw_wanted(request),
         "texts": {mode: f"{here}&text={mode}" for mode in CHOICES},
         "files": f"{addresses.run_link(view.run.id)}/labels",
@@ -232,6 +154,8 @@ class _State:
     author: str
     queue: Queue
     goal: int
+    seen: bool = False
+    """Whether labels count that were given when the verdict had been seen."""
 
     @classmethod
     def of(cls, request: Request) -> "_State":
@@ -240,7 +164,8 @@ class _State:
             raise UsageError("goal must be at least 1")
         queue = cast("Queue", one_of(request, "queue", QUEUES))
         author = request.query_params.get("author", "").strip()[:LONGEST_AUTHOR]
-        return cls(author=author, queue=queue, goal=goal)
+        seen = one_of(request, "seen", ("", "1")) == "1"
+        return cls(author=author, queue=queue, goal=goal, seen=seen)
 
     @property
     def pairs(self) -> list[tuple[str, object]]:
@@ -248,6 +173,7 @@ class _State:
             ("author", self.author),
             ("queue", "" if self.queue == "random" else self.queue),
             ("goal", "" if self.goal == GOAL else self.goal),
+            ("seen", "1" if self.seen else ""),
         ]
 
     def with_queue(self, queue: Queue, criterion: str) -> list[tuple[str, object]]:
@@ -346,25 +272,39 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
         stored = store.labels.of_run(run_id)
         if form.get("mark") == UNDO:
             return _undone(store, view, stored, state, form.get("criterion", ""))
+        on_case = form.get("on_case") == "1"
         place, result = placed_case(store, view, form.get("case", ""))
         item = _attempt(result, form.get("attempt", ""))
         criterion = _criterion(result, item, form.get("criterion", ""))
-        marks = dict(scale_of(criterion, item.scores.get(criterion.id)).marks())
+        marks: dict[str, float | None] = {
+            **dict(scale_of(criterion, item.scores.get(criterion.id)).marks())
+        }
+        if on_case:
+            marks[NOTE] = None
         if form.get("mark") not in marks:
             raise HTTPException(400, f"expected a mark, one of {', '.join(marks)}")
         line = queued_ids(store, view.run, criterion.id, state.queue, stored)
-        store.labels.add(
-            Label(
-                run_id=run_id,
-                case_id=result.case.id,
-                index=item.attempt.index,
-                criterion=criterion.id,
-                points=marks[form["mark"]],
-                note=form.get("note", "")[:LONGEST_NOTE],
-                author=state.author,
-                created=time.time(),
+        note = form.get("note", "").strip()[:LONGEST_NOTE]
+        if marks[form["mark"]] is not None or note:
+            store.labels.add(
+                Label(
+                    run_id=run_id,
+                    case_id=result.case.id,
+                    index=item.attempt.index,
+                    criterion=criterion.id,
+                    points=marks[form["mark"]],
+                    note=note,
+                    author=state.author,
+                    created=time.time(),
+                    seen=on_case or _has_seen(stored, result.case.id, state.author),
+                )
             )
-        )
+        if on_case:
+            index = item.attempt.index
+            back = way_back(request, view.run, result, index, criterion.id)
+            answer = RedirectResponse(back, 303)
+            remember_author(answer, form)
+            return answer
         mine = _labelled(stored, state.author) | {result.case.id}
         after = _next_unmarked(RandomCases(store, view.run), place, line, result.case.id, mine)
     more: list[tuple[str, object]] = [("case", after or result.case.id)]
@@ -378,7 +318,13 @@ def _form_state(form: Mapping[str, str]) -> _State:
         author=form.get("author", "").strip()[:LONGEST_AUTHOR],
         queue=queue if queue in QUEUES else "random",
         goal=int(goal) if re.fullmatch("[1-9][0-9]{0,5}", goal) else GOAL,
+        seen=form.get("seen") == "1",
     )
+
+
+def _has_seen(labels: Sequence[Label], case_id: str, author: str) -> bool:
+    """Tell whether a person labelled a case beside its verdicts before."""
+    return any((one.case_id, one.author, one.seen) == (case_id, author, True) for one in labels)
 
 
 def _undone(
@@ -524,7 +470,12 @@ _FORM = {
         },
         **{
             name: {"type": "string"}
-            for name in ("case", "attempt", "criterion", "note", "author", "queue", "goal")
+            for name in ("case", "attempt", "criterion", "note", "author", "queue", "goal", "seen")
+        },
+        "on_case": {
+            "type": "string",
+            "description": "1 from the page of the case, where the verdict is seen; the mark may be"
+            " note there",
         },
     },
 }
@@ -555,6 +506,7 @@ routes = [
                 text("author", "the author of the marks"),
                 choice("queue", "which cases to offer", QUEUES),
                 whole("goal", "how many labels are aimed at", 1),
+                choice("seen", "1: labels count that were given after the verdict", ("", "1")),
                 choice("text", "how the page shows texts; the object has them raw", CHOICES),
                 text("last", "the case labelled before, to be told what the judge said of it"),
                 *(

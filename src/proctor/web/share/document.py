@@ -163,7 +163,8 @@ def _opening(views: Sequence[RunView], language: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy())}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n"
+        f"<script>{_theme_script()}</script>\n</head>\n<body>\n"
         '<header class="top full"></header>\n<main id="main" class="full">\n'
         f"<h1>{escape(title)}</h1>\n<noscript><p>{escape(words['no_script'])}</p></noscript>\n"
         f'<p id="old" hidden>{escape(words["old_browser"])}</p>\n'
@@ -179,7 +180,8 @@ def _closing() -> str:
 def _policy() -> str:
     """Return a policy that allows only this page's own script and style, by their hashes."""
     return (
-        f"default-src 'none'; script-src {_hashed(_script())}; style-src {_hashed(_style())};"
+        f"default-src 'none'; script-src {_hashed(_script())} {_hashed(_theme_script())};"
+        f" style-src {_hashed(_style())};"
         " img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     )
 
@@ -205,6 +207,11 @@ def _script() -> str:
         files("proctor.web.share").joinpath(name).read_text(encoding="utf-8")
         for name in ("making.js", "lists.js", "attempts.js", "cases.js", "compared.js", "page.js")
     )
+
+
+@cache
+def _theme_script() -> str:
+    return files("proctor.web.share").joinpath("theme.js").read_text(encoding="utf-8")
 
 
 @cache

@@ -18,6 +18,20 @@ function go(changes, replace = false) {
   } else location.hash = next;
 }
 
+function themeMenu() {
+  const choose = (name) => () => {
+    document.documentElement.dataset.theme = name;
+    try {
+      localStorage.setItem("proctor_theme", name);
+    } catch {}
+    show();
+  };
+  const now = document.documentElement.dataset.theme ?? "system";
+  const choices = ["light", "dark", "system"].map((name) =>
+    make("li", make("button.chip", { type: "button", "aria-pressed": String(name === now), onclick: choose(name) }, t(`theme.${name}`))));
+  return make("details.menu", make("summary", t("theme")), make("ul.chips", choices));
+}
+
 const elsewhere = { case: "", q: "", status: "", tag: "", kind: "", sort: "", down: "", page: "", attempt: "", step: "" };
 function topBar(state) {
   const view = state.view || (runs.length > 1 ? "compare" : "run");
@@ -30,7 +44,7 @@ function topBar(state) {
     : null;
   const languages = Object.keys(head.words).map((code) =>
     make("a", { href: address({ lang: code }), lang: code, "aria-current": current(code === language) }, code === "zh" ? "中文" : "English"));
-  return [make("nav", { "aria-label": t("share.runs") }, make("span.brand", "Proctor"), compare, links), make("nav", { "aria-label": t("languages") }, languages)];
+  return [make("nav", { "aria-label": t("share.runs") }, make("span.brand", "Proctor"), compare, links), make("nav", { "aria-label": t("languages") }, languages, themeMenu())];
 }
 
 function someNotice(run) {

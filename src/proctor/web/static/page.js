@@ -35,3 +35,17 @@ if (keys && button) {
     else keys.showModal();
   });
 }
+
+// The theme: what the links of its menu do, without loading the page again.
+const themes = document.querySelectorAll("[data-theme-choice]");
+for (const link of themes) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const chosen = link.dataset.themeChoice;
+    document.documentElement.dataset.theme = chosen;
+    document.cookie = `proctor_theme=${chosen}; path=/; max-age=31536000; samesite=strict`;
+    for (const one of themes) one.removeAttribute("aria-current");
+    link.setAttribute("aria-current", "true");
+    link.closest("details").open = false;
+  });
+}
