@@ -368,6 +368,23 @@ def test_connections_are_used_again_unless_they_rested_too_long(
     asyncio.run(work())
 
 
+def test_a_connection_that_comes_after_all_were_closed_is_closed_too() -> None:
+    server = Server([sized(BODY)])
+
+    async def work() -> None:
+        async with served(server) as connections:
+            calling = asyncio.ensure_future(post(connections))
+            await asyncio.sleep(0)
+            assert not connections._all
+            connections.drop()
+            with pytest.raises(HungUp, match="closed"):
+                await calling
+            assert not connections._all
+
+    asyncio.run(work())
+    assert not server.requests
+
+
 def test_a_server_that_hung_up_meanwhile_is_connected_to_again() -> None:
     server = Server([sized(BODY), sized(BODY)], hang_up=True)
 

@@ -380,6 +380,7 @@ class Connections:
         self._context: SSLContext | None = None
         self._idle: list[Connection] = []
         self._all: set[Connection] = set()
+        self._dropped = False
 
     async def send(
         self, method: str, path: str, body: bytes | None, limit: float, largest: int, kind: str = ""
@@ -413,7 +414,8 @@ class Connections:
         await asyncio.sleep(0)
 
     def drop(self) -> None:
-        """Begin to close all connections."""
+        """Begin to close all connections, and those that are not there yet once they are."""
+        self._dropped = True
         self._idle.clear()
         while self._all:
             self._all.pop().abort()
@@ -451,6 +453,9 @@ class Connections:
             if type(error).__module__ == "ssl":
                 raise NotTrusted(str(error)) from None
             raise Unreachable(cause) from None
+        if self._dropped:
+            connection.abort()
+            raise HungUp("it was closed before it was there")
         self._all.add(connection)
         return connection
 
