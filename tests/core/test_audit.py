@@ -31,3 +31,14 @@ def test_the_noise_floor_shrinks_with_cases_and_attempts() -> None:
     assert audit.noise_floor(100, 4) == pytest.approx((audit.noise_floor(100) or 0) / 2)
     assert audit.noise_floor(0) is None
     assert JudgeAudit(judge="x").noise_floor(10) is None
+
+
+def test_the_noise_floor_has_an_interval() -> None:
+    audit = JudgeAudit(judge="x", noise_variance=0.0, noise_interval=(0.0, 0.09))
+    ends = audit.noise_floor_interval(100, 4)
+    assert ends == (0.0, pytest.approx(1.96 * (0.18 / 400) ** 0.5, rel=1e-4))
+    assert audit.noise_floor_interval(0) is None
+    earlier = JudgeAudit.of({"judge": "x", "noise_variance": 0.09})
+    assert earlier.noise_floor_interval(100) is None
+    stored = JudgeAudit.of({"judge": "x", "noise_variance": 0.0, "noise_interval": [0, 0.09]})
+    assert stored.noise_interval == (0.0, 0.09)

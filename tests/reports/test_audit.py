@@ -33,6 +33,8 @@ def test_the_text() -> None:
                  "padded", "-1.0", "–", "kappa 0.600 [0.300, 0.800], alike 18 of 20", "1/0: 2",
                  "corrected 0.5500", "Unread: 3", "a note", "Calls: 400", "$0.5000"):  # fmt: skip
         assert part in text
+    sure = audit_table(AUDIT, "my-run", {}, 0.031, (0.012, 0.052))
+    assert "Noise floor: ± 3.1 [1.2–5.2] points: judged again" in sure
     bare = audit_table(replace(AUDIT, flips=None, probes={}, labels={}), "r", {}, None)
     assert "nothing was asked again" in bare
 
@@ -41,5 +43,5 @@ def test_the_object() -> None:
     found = audit_object(AUDIT, 0.03)
     assert found["flip_rate"] == {"value": 0.18, "interval": (0.1, 0.28), "n": 50}
     assert found["probes"]["length"]["value"] == 0.08
-    assert found["noise_floor"] == 0.03
+    assert (found["noise_floor"], found["noise_floor_interval"]) == (0.03, None)
     assert audit_object(replace(AUDIT, flip_chance=None), None)["flip_chance"] is None

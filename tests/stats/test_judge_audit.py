@@ -21,8 +21,29 @@ def test_flips_by_hand() -> None:
 
 def test_noise_by_hand() -> None:
     cases = [[(1.0, [1.0, 0.0])], [(0.5, [1.0, 0.0]), (0.5, [1.0, 1.0])], []]
-    assert noise_variance(cases) == pytest.approx((0.5 + 0.125 + 0) / 3)
+    found = noise_variance(cases)
+    assert found is not None
+    assert found.value == pytest.approx((0.5 + 0.125 + 0) / 3)
     assert noise_variance([]) is None
+
+
+def test_rulings_that_agree_do_not_prove_that_there_is_no_noise() -> None:
+    one, many = (noise_variance([[(1.0, [1.0, 1.0])]] * number) for number in (1, 300))
+    assert one is not None
+    assert many is not None
+    assert (one.value, one.interval) == (0.0, (0.0, pytest.approx(0.4875)))
+    assert many.interval == (0.0, pytest.approx(0.0061, abs=1e-4))
+    # Of verdicts half of the pairs that differ is the variance, and the ends are those of flips.
+    rulings = [[1.0, 0.0, 1.0]] * 5 + [[1.0, 1.0, 1.0]] * 20
+    noise, flips = (
+        noise_variance([[(1.0, one)] for one in rulings]),
+        flip_rate([one] for one in rulings),
+    )
+    assert noise is not None
+    assert flips is not None
+    assert noise.interval is not None
+    assert flips.interval is not None
+    assert noise.interval == pytest.approx([end / 2 for end in flips.interval])
 
 
 def test_shifts_by_hand() -> None:

@@ -38,6 +38,8 @@ class JudgeAudit:
     """How often a single ruling must be off by chance, to make so many pairs differ."""
     noise_variance: float | None = None
     """The variance that chance in rulings gives the value of a case, as a share of full marks."""
+    noise_interval: Interval | None = None
+    """The interval of that variance; none in audits of earlier versions."""
     probes: Mapping[str, Estimated] = field(default_factory=dict)
     """By how much each way of asking moves what the judge gives, in shares of full marks."""
     labels: Mapping[str, Json] = field(default_factory=dict)
@@ -54,7 +56,14 @@ class JudgeAudit:
         """Return how far a rate over cases would move if all were judged again (19 of 20 times)."""
         if self.noise_variance is None or cases < 1:
             return None
-        return _SURE * sqrt(2 * self.noise_variance / cases / max(1.0, attempts))
+        return _floor(self.noise_variance, cases, attempts)
+
+    def noise_floor_interval(self, cases: int, attempts: float = 1.0) -> Interval | None:
+        """Return the interval of that: few rulings that agree do not prove that others will."""
+        if self.noise_interval is None or cases < 1:
+            return None
+        low, high = (_floor(end, cases, attempts) for end in self.noise_interval)
+        return low, high
 
     @classmethod
     def of(cls, data: Mapping[str, Json]) -> "JudgeAudit":
@@ -69,8 +78,14 @@ class JudgeAudit:
             for name, one in probes.items()
             if (estimate := _estimated(one)) is not None
         }
+        ends = values.get("noise_interval")
+        values["noise_interval"] = None if ends is None else (float(ends[0]), float(ends[1]))
         values["notes"] = tuple(str(note) for note in values.get("notes", ()))
         return cls(**values)
+
+
+def _floor(variance: float, cases: int, attempts: float) -> float:
+    return _SURE * sqrt(2 * variance / cases / max(1.0, attempts))
 
 
 def _estimated(data: Json) -> Estimated | None:

@@ -309,6 +309,14 @@ class Summary:
             return None
         return self.audit.noise_floor(cases, self.totals.attempts / self.totals.cases)
 
+    @property
+    def noise_floor_interval(self) -> tuple[float, float] | None:
+        """Return the interval of the noise floor of the whole run, where that is known."""
+        if self.audit is None or not self.totals.cases:
+            return None
+        totals = self.totals
+        return self.audit.noise_floor_interval(totals.cases, totals.attempts / totals.cases)
+
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Summary":
         """Make the numbers of their JSON; what is none of them is an error."""

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from proctor.core.audit import Estimated, JudgeAudit
+from proctor.core.audit import Estimated, Interval, JudgeAudit
 from proctor.core.suite import Json
+from proctor.reports.judged import floor_text
 from proctor.reports.reasons import one_line
 from proctor.reports.tabular import printed
 
@@ -19,6 +20,7 @@ def audit_table(
     name: str,
     words: Mapping[str, str],
     floor: float | None,
+    floor_interval: Interval | None = None,
     *,
     width: int | None = None,
     color: bool = False,
@@ -27,7 +29,7 @@ def audit_table(
     parts: list[RenderableType] = [
         one_line(f"{name} · judge {audit.judge} · {audit.answers} scores of {audit.cases} cases"),
         "",
-        *_flip_lines(audit, floor),
+        *_flip_lines(audit, floor, floor_interval),
         "",
     ]
     if audit.probes:
@@ -48,7 +50,9 @@ def audit_table(
     return printed(parts, width=width, color=color)
 
 
-def audit_object(audit: JudgeAudit, floor: float | None) -> dict[str, Json]:
+def audit_object(
+    audit: JudgeAudit, floor: float | None, floor_interval: Interval | None = None
+) -> dict[str, Json]:
     """Make the object that ``audit --json`` prints; shares of full marks, not points of 100."""
     return {
         "judge": audit.judge,
@@ -59,6 +63,7 @@ def audit_object(audit: JudgeAudit, floor: float | None) -> dict[str, Json]:
         "flip_rate": _object(audit.flips),
         "flip_chance": _object(audit.flip_chance),
         "noise_floor": floor,
+        "noise_floor_interval": floor_interval,
         "probes": {name: _object(estimated) for name, estimated in audit.probes.items()},
         "labels": dict(audit.labels),
         "usage": dict(audit.usage),
@@ -67,7 +72,9 @@ def audit_object(audit: JudgeAudit, floor: float | None) -> dict[str, Json]:
     }
 
 
-def _flip_lines(audit: JudgeAudit, floor: float | None) -> list[str]:
+def _flip_lines(
+    audit: JudgeAudit, floor: float | None, floor_interval: Interval | None
+) -> list[str]:
     if audit.flips is None:
         return ["No score of the sample was given by a judge: nothing was asked again"]
     lines = [f"Asked again, rulings differ in {_share(audit.flips)} of pairs"]
@@ -77,8 +84,8 @@ def _flip_lines(audit: JudgeAudit, floor: float | None) -> list[str]:
         )
     if floor is not None:
         lines.append(
-            f"Noise floor: ± {100 * floor:.1f} points: judged again, the rate of the run would stay"
-            " within that 19 times of 20"
+            f"Noise floor: {floor_text(floor, floor_interval)}: judged again, the rate of the run"
+            " would stay within that 19 times of 20"
         )
     return lines
 

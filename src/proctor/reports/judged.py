@@ -42,9 +42,15 @@ def _noise_line(summary: Summary) -> str | None:
         return None
     flips = "" if audit.flips is None else f"; rulings differ in {100 * audit.flips.value:.1f}%"
     return (
-        f"Noise floor: ± {100 * floor:.1f} points: judged again by {one_line(audit.judge)}, the"
+        f"Noise floor: {floor_text(floor, summary.noise_floor_interval)}: judged again by {one_line(audit.judge)}, the"
         f" rate would stay within that 19 times of 20{flips}"
     )
+
+
+def floor_text(floor: float, ends: tuple[float, float] | None) -> str:
+    """Return a noise floor with its interval: ``± 5.2 [4.1–6.5] points``."""
+    shown = "" if ends is None else f" [{100 * ends[0]:.1f}–{100 * ends[1]:.1f}]"
+    return f"± {100 * floor:.1f}{shown} points"
 
 
 def _variance_lines(budget: VarianceBudget | None) -> list[str]:

@@ -159,6 +159,7 @@ def _whole_head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             "usage": {**_USAGE, **summary.usage},
             "corrected": corrected_object(summary.corrected),
             "noise_floor": summary.noise_floor(summary.totals.cases),
+            "noise_floor_interval": summary.noise_floor_interval,
             "variance": variance_object(summary.variance),
             "references": summary.references,
             "failures": summary.failures,

@@ -39,17 +39,17 @@ def flip_chance(rate: Estimated | None) -> Estimated | None:
     return Estimated(value=chance(rate.value), interval=interval, n=rate.n)
 
 
-def noise_variance(cases: Iterable[Sequence[tuple[float, Rulings]]]) -> float | None:
+def noise_variance(cases: Iterable[Sequence[tuple[float, Rulings]]]) -> Estimated | None:
     """Return the variance that chance in rulings gives the value of a case.
 
     Of each case its judged scores: the part of the case's value that it decides, and its rulings.
-    A case without any has no such variance.
+    A case without any has no such variance. Of rulings from 0 to 1 it is at most a half.
     """
     sums = [
         sum(part**2 * variance(rulings) for part, rulings in scores if len(rulings) > 1)
         for scores in cases
     ]
-    return fmean(sums) if sums else None
+    return mean_of(sums, Scale(0.0, max([0.5, *sums])))
 
 
 def shift(cases: Iterable[Sequence[tuple[float, float]]], reach: float = 1.0) -> Estimated | None:

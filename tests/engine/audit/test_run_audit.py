@@ -96,6 +96,8 @@ def test_a_judge_without_faults_is_found_without(
     assert found.flips.interval is not None
     assert found.flips.interval[1] > 0.1
     assert found.noise_variance == 0
+    assert found.noise_interval is not None
+    assert found.noise_interval[1] > 0.3
     for name in ("length", "format", "authority", "self"):
         assert found.probes[name].value == 0
         assert found.probes[name].interval is not None
@@ -103,6 +105,19 @@ def test_a_judge_without_faults_is_found_without(
     assert "neither a second attempt" in found.notes[0]
     stored = JudgeAudit.of(store.audits.of_run("one")[0])
     assert replace(stored, created=0.0) == replace(found, created=0.0)
+
+
+def test_a_criterion_that_no_score_is_of_is_refused(
+    store: Store, put_scored: Callable[..., Run]
+) -> None:
+    run = put_scored(store, "one", [[1.0]] * 4, outputs=outputs)
+    with (
+        FakeServer(FaultyJudge()) as server,
+        pytest.raises(UsageError, match=r"no score of the criterion 'fist' .* in the 3 cases"),
+    ):
+        audited(store, run, server, sample=3, criterion="fist")
+    assert not server.calls
+    assert not store.audits.of_run("one")
 
 
 @pytest.mark.slow("full")

@@ -42,6 +42,7 @@ from proctor.errors import JudgeError, ModelError, PluginError, UsageError
 from proctor.stats import judge_audit as statistics
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
+from proctor.suggestions import suggest
 
 SAMPLE = 100
 REPEATS = 2
@@ -167,6 +168,8 @@ class Audit:
     _judged: list[_Judged] = field(default_factory=list)
     _pairs: list[_Pair] = field(default_factory=list)
     _cases: int = 0
+    _criteria: set[str] = field(default_factory=set)
+    """The ids of the criteria of the sample."""
     _shares: dict[tuple[str, int, int], float] = field(default_factory=dict)
     """The share of points of each task, by name, place and number."""
     _preferred: dict[tuple[str, int], float] = field(default_factory=dict)
@@ -246,11 +249,18 @@ class Audit:
             if self._cases >= self.settings.sample:
                 break
             linked = self.store.attempts.case(self.run.id, case_id)
+            self._criteria.update(criterion.id for criterion in linked.case.criteria)
             scores = list(self._scores(linked))
             pair = self._pair(linked, other)
             self._cases += 1
             self._judged += scores
             self._pairs += [pair] if pair is not None else []
+        if self.settings.criterion and not self._judged:
+            raise UsageError(
+                f"no score of the criterion {self.settings.criterion!r} was given by a judge in the"
+                f" {self._cases} cases of the sample"
+                f" ({suggest(self.settings.criterion, sorted(self._criteria))})"
+            )
         pair_probes = {POSITION, BATTLE_SELF} & set(self.settings.probes)
         if pair_probes and not self._pairs:
             self._notes.append(
@@ -395,6 +405,7 @@ class Audit:
             [(self._judged[place].weight, rulings[place]) for place in group] for group in groups
         ]
         weights += [[]] * (self._cases - len(groups))
+        noise = statistics.noise_variance(weights) if groups else None
         return JudgeAudit(
             judge=self._questions.judge_name,
             seed=self.settings.seed,
@@ -403,7 +414,8 @@ class Audit:
             repeats=self.settings.repeats,
             flips=flips,
             flip_chance=None if rates else statistics.flip_chance(flips),
-            noise_variance=statistics.noise_variance(weights) if groups else None,
+            noise_variance=None if noise is None else noise.value,
+            noise_interval=None if noise is None else noise.interval,
             probes={**self._text_shifts(groups, rulings), **self._pair_shifts()},
             labels=self._agreement(),
             usage=plain(self._usage),

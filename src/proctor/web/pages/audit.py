@@ -30,8 +30,9 @@ def show_audit(request: Request) -> Page[AuditPage]:
         audit_data = None
         if audit is not None:
             totals = view_of(store, run.id).summary.totals
-            floor = audit.noise_floor(totals.cases, totals.attempts / max(1, totals.cases))
-            audit_data = audit_object(audit, floor)
+            size = totals.cases, totals.attempts / max(1, totals.cases)
+            floors = audit.noise_floor(*size), audit.noise_floor_interval(*size)
+            audit_data = audit_object(audit, *floors)
     data = AuditPage(run=Named.of(run), audit=audit_data)
     words = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
     return Page(template="audit", data=data, only_page={"words": words})

@@ -188,6 +188,9 @@ class RunNumbers(ResponseModel):
     noise_floor: float | None = Field(
         description="how far the rate would move if all were judged again, where that is known"
     )
+    noise_floor_interval: Interval | None = Field(
+        default=None, description="the 95 % interval of that, where the newest audit has one"
+    )
     variance: VarianceNumbers | None
     corrected: dict[str, CorrectedNumber] = Field(
         description="what labels make of judged criteria, by criterion"
@@ -332,6 +335,7 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
         "usage": {},
         "corrected": {},
         "noise_floor": None,
+        "noise_floor_interval": None,
         "variance": None,
         "references": {},
         "failures": {},
