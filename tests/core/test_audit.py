@@ -27,18 +27,20 @@ def test_what_is_no_audit_is_refused(data: dict[str, object]) -> None:
 def test_the_noise_floor_shrinks_with_cases_and_attempts() -> None:
     audit = JudgeAudit(judge="x", noise_variance=0.09)
     # Two judgings of 100 cases differ with variance 2 · 0.09 / 100.
-    assert audit.noise_floor(100) == pytest.approx(1.96 * (0.18 / 100) ** 0.5, rel=1e-4)
-    assert audit.noise_floor(100, 4) == pytest.approx((audit.noise_floor(100) or 0) / 2)
+    floor, fewer = audit.noise_floor(100), audit.noise_floor(100, 4)
+    assert floor is not None
+    assert fewer is not None
+    assert floor.value == pytest.approx(1.96 * (0.18 / 100) ** 0.5, rel=1e-4)
+    assert fewer.value == pytest.approx(floor.value / 2)
     assert audit.noise_floor(0) is None
     assert JudgeAudit(judge="x").noise_floor(10) is None
 
 
 def test_the_noise_floor_has_an_interval() -> None:
     audit = JudgeAudit(judge="x", noise_variance=0.0, noise_interval=(0.0, 0.09))
-    ends = audit.noise_floor_interval(100, 4)
-    assert ends == (0.0, pytest.approx(1.96 * (0.18 / 400) ** 0.5, rel=1e-4))
-    assert audit.noise_floor_interval(0) is None
+    floor = audit.noise_floor(100, 4)
+    assert floor == (0.0, (0.0, pytest.approx(1.96 * (0.18 / 400) ** 0.5, rel=1e-4)))
     earlier = JudgeAudit.of({"judge": "x", "noise_variance": 0.09})
-    assert earlier.noise_floor_interval(100) is None
+    assert earlier.noise_floor(100) == (pytest.approx(1.96 * (0.18 / 100) ** 0.5, rel=1e-4), None)
     stored = JudgeAudit.of({"judge": "x", "noise_variance": 0.0, "noise_interval": [0, 0.09]})
     assert stored.noise_interval == (0.0, 0.09)

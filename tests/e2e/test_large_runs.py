@@ -134,7 +134,7 @@ def test_a_large_run_without_its_files_still_has_its_numbers(small: Any, store: 
     moved(store)
     for path in Path(f"{store}.parts").rglob("*.parquet"):
         path.write_bytes(b"PAR1 nothing PAR1")
-    from proctor.store.parts.columns import COLUMNS
+    from proctor.store.parts.column_cache import COLUMNS
 
     COLUMNS.clear()
     after = small.json("report", "a")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from proctor.core.audit import Estimated, JudgeAudit
+from proctor.core.audit import Estimated, JudgeAudit, NoiseFloor
 from proctor.reports.audit import audit_object, audit_table
 
 LABELS = {
@@ -27,20 +27,20 @@ AUDIT = JudgeAudit(
 
 
 def test_the_text() -> None:
-    text = audit_table(AUDIT, "my-run", {"length": "padded"}, 0.031)
+    text = audit_table(AUDIT, "my-run", {"length": "padded"}, NoiseFloor(0.031, None))
     for part in ("my-run · judge openai:ruler · 50 scores of 50 cases", "18.0% [10.0–28.0%]",
                  "10.0% [5.0–17.0%]", "Noise floor: ± 3.1 points", "+8.0", "+2.0 to +14.0",
                  "padded", "-1.0", "–", "kappa 0.600 [0.300, 0.800], alike 18 of 20", "1/0: 2",
                  "corrected 0.5500", "Unread: 3", "a note", "Calls: 400", "$0.5000"):  # fmt: skip
         assert part in text
-    sure = audit_table(AUDIT, "my-run", {}, 0.031, (0.012, 0.052))
+    sure = audit_table(AUDIT, "my-run", {}, NoiseFloor(0.031, (0.012, 0.052)))
     assert "Noise floor: ± 3.1 [1.2–5.2] points: judged again" in sure
     bare = audit_table(replace(AUDIT, flips=None, probes={}, labels={}), "r", {}, None)
     assert "nothing was asked again" in bare
 
 
 def test_the_object() -> None:
-    found = audit_object(AUDIT, 0.03)
+    found = audit_object(AUDIT, NoiseFloor(0.03, None))
     assert found["flip_rate"] == {"value": 0.18, "interval": (0.1, 0.28), "n": 50}
     assert found["probes"]["length"]["value"] == 0.08
     assert (found["noise_floor"], found["noise_floor_interval"]) == (0.03, None)

@@ -19,7 +19,7 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
     view = make_view()
     made = json.loads(build("report", Spec(name="json")).render(view))
     assert list(made) == ["run", "totals", "measures", "groups", "usage", "corrected",
-                          "noise_floor", "variance", "references", "failures", "shortfall"]  # fmt: skip
+                          "noise_floor", "noise_floor_interval", "variance", "references", "failures", "shortfall"]  # fmt: skip
     assert made["run"] == {
         "id": "r" * 32,
         "name": "first",

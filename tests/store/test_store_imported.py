@@ -55,6 +55,7 @@ def take_back(run: Callable[[str], object]) -> None:
         "batch_calls",
     ):
         run(f"DROP TABLE {table}")
+    run("ALTER TABLE labels DROP COLUMN seen")
     run("DROP TABLE store_settings")
     run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
 

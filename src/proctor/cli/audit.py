@@ -98,13 +98,13 @@ def audit(run: str, **options: Any) -> int:
             return 130
     totals = view.summary.totals
     size = totals.cases, totals.attempts / max(1, totals.cases)
-    floors = judge_audit.noise_floor(*size), judge_audit.noise_floor_interval(*size)
+    floor = judge_audit.noise_floor(*size)
     if options["as_json"]:
-        print_json(audit_object(judge_audit, *floors))
+        print_json(audit_object(judge_audit, floor))
     else:
         shown = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
         text = audit_table(
-            judge_audit, view.run.name, shown, *floors, width=table_width(), color=on_terminal()
+            judge_audit, view.run.name, shown, floor, width=table_width(), color=on_terminal()
         )
         click.echo(text.rstrip("\n"))
     if work.stopped:

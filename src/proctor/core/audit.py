@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.core.suite import Json
 
@@ -19,6 +19,13 @@ class Estimated:
     value: float
     interval: Interval | None
     n: int
+
+
+class NoiseFloor(NamedTuple):
+    """How far a rate would move if all were judged again, in parts of full marks."""
+
+    value: float
+    interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +59,18 @@ class JudgeAudit:
     notes: tuple[str, ...] = ()
     created: float = 0.0
 
-    def noise_floor(self, cases: int, attempts: float = 1.0) -> float | None:
-        """Return how far a rate over cases would move if all were judged again (19 of 20 times)."""
+    def noise_floor(self, cases: int, attempts: float = 1.0) -> NoiseFloor | None:
+        """Return how far a rate over cases would move if all were judged again (19 of 20 times).
+
+        Its interval says that few rulings that agree do not prove that others will.
+        """
         if self.noise_variance is None or cases < 1:
             return None
-        return _floor(self.noise_variance, cases, attempts)
-
-    def noise_floor_interval(self, cases: int, attempts: float = 1.0) -> Interval | None:
-        """Return the interval of that: few rulings that agree do not prove that others will."""
-        if self.noise_interval is None or cases < 1:
-            return None
-        low, high = (_floor(end, cases, attempts) for end in self.noise_interval)
-        return low, high
+        floor, ends = _floor(self.noise_variance, cases, attempts), self.noise_interval
+        if ends is None:
+            return NoiseFloor(floor, None)
+        low, high = (_floor(end, cases, attempts) for end in ends)
+        return NoiseFloor(floor, (low, high))
 
     @classmethod
     def of(cls, data: Mapping[str, Json]) -> "JudgeAudit":

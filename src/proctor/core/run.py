@@ -17,7 +17,7 @@ from proctor.core.variance import VarianceBudget, VarianceParts
 from proctor.records import dataclass
 
 if TYPE_CHECKING:
-    from proctor.core.audit import JudgeAudit
+    from proctor.core.audit import JudgeAudit, NoiseFloor
     from proctor.core.scan import ScanFindings
 
 SCORERS = "scorers"
@@ -303,19 +303,11 @@ class Summary:
         """Return the gates that did not hold when the run was last checked."""
         return [str(row.get("gate")) for row in self.gates if not row.get("held")]
 
-    def noise_floor(self, cases: int) -> float | None:
+    def noise_floor(self, cases: int) -> "NoiseFloor | None":
         """Return how far the rate of so many cases would move if they were judged again."""
         if self.audit is None or not self.totals.cases:
             return None
         return self.audit.noise_floor(cases, self.totals.attempts / self.totals.cases)
-
-    @property
-    def noise_floor_interval(self) -> tuple[float, float] | None:
-        """Return the interval of the noise floor of the whole run, where that is known."""
-        if self.audit is None or not self.totals.cases:
-            return None
-        totals = self.totals
-        return self.audit.noise_floor_interval(totals.cases, totals.attempts / totals.cases)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Summary":

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from proctor.core.audit import Estimated, Interval, JudgeAudit
+from proctor.core.audit import Estimated, JudgeAudit, NoiseFloor
 from proctor.core.suite import Json
-from proctor.reports.judged import floor_text
+from proctor.reports.judged import floor_text, noise_floor_object
 from proctor.reports.reasons import one_line
 from proctor.reports.tabular import printed
 
@@ -19,8 +19,7 @@ def audit_table(
     audit: JudgeAudit,
     name: str,
     words: Mapping[str, str],
-    floor: float | None,
-    floor_interval: Interval | None = None,
+    floor: NoiseFloor | None,
     *,
     width: int | None = None,
     color: bool = False,
@@ -29,7 +28,7 @@ def audit_table(
     parts: list[RenderableType] = [
         one_line(f"{name} · judge {audit.judge} · {audit.answers} scores of {audit.cases} cases"),
         "",
-        *_flip_lines(audit, floor, floor_interval),
+        *_flip_lines(audit, floor),
         "",
     ]
     if audit.probes:
@@ -50,9 +49,7 @@ def audit_table(
     return printed(parts, width=width, color=color)
 
 
-def audit_object(
-    audit: JudgeAudit, floor: float | None, floor_interval: Interval | None = None
-) -> dict[str, Json]:
+def audit_object(audit: JudgeAudit, floor: NoiseFloor | None) -> dict[str, Json]:
     """Make the object that ``audit --json`` prints; shares of full marks, not points of 100."""
     return {
         "judge": audit.judge,
@@ -62,8 +59,7 @@ def audit_object(
         "repeats": audit.repeats,
         "flip_rate": _object(audit.flips),
         "flip_chance": _object(audit.flip_chance),
-        "noise_floor": floor,
-        "noise_floor_interval": floor_interval,
+        **noise_floor_object(floor),
         "probes": {name: _object(estimated) for name, estimated in audit.probes.items()},
         "labels": dict(audit.labels),
         "usage": dict(audit.usage),
@@ -72,9 +68,7 @@ def audit_object(
     }
 
 
-def _flip_lines(
-    audit: JudgeAudit, floor: float | None, floor_interval: Interval | None
-) -> list[str]:
+def _flip_lines(audit: JudgeAudit, floor: NoiseFloor | None) -> list[str]:
     if audit.flips is None:
         return ["No score of the sample was given by a judge: nothing was asked again"]
     lines = [f"Asked again, rulings differ in {_share(audit.flips)} of pairs"]
@@ -84,7 +78,7 @@ def _flip_lines(
         )
     if floor is not None:
         lines.append(
-            f"Noise floor: {floor_text(floor, floor_interval)}: judged again, the rate of the run"
+            f"Noise floor: {floor_text(floor)}: judged again, the rate of the run"
             " would stay within that 19 times of 20"
         )
     return lines

@@ -1,11 +1,15 @@
 """Notes on a run's judge and uncertainty: labels, audit, variance."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from proctor.core.run import CorrectedScore, Summary
 from proctor.core.suite import Json
 from proctor.core.variance import VarianceBudget
 from proctor.reports.reasons import one_line
+
+if TYPE_CHECKING:
+    from proctor.core.audit import NoiseFloor
 
 
 def judge_notes(summary: Summary) -> list[str]:
@@ -42,15 +46,24 @@ def _noise_line(summary: Summary) -> str | None:
         return None
     flips = "" if audit.flips is None else f"; rulings differ in {100 * audit.flips.value:.1f}%"
     return (
-        f"Noise floor: {floor_text(floor, summary.noise_floor_interval)}: judged again by {one_line(audit.judge)}, the"
-        f" rate would stay within that 19 times of 20{flips}"
+        f"Noise floor: {floor_text(floor)}: judged again by {one_line(audit.judge)}, the rate would"
+        f" stay within that 19 times of 20{flips}"
     )
 
 
-def floor_text(floor: float, ends: tuple[float, float] | None) -> str:
+def noise_floor_object(floor: "NoiseFloor | None") -> dict[str, Json]:
+    """Return a noise floor and its interval as JSON; null where nobody audited the judge."""
+    return {
+        "noise_floor": None if floor is None else floor.value,
+        "noise_floor_interval": None if floor is None else floor.interval,
+    }
+
+
+def floor_text(floor: "NoiseFloor") -> str:
     """Return a noise floor with its interval: ``± 5.2 [4.1–6.5] points``."""
+    ends = floor.interval
     shown = "" if ends is None else f" [{100 * ends[0]:.1f}–{100 * ends[1]:.1f}]"
-    return f"± {100 * floor:.1f}{shown} points"
+    return f"± {100 * floor.value:.1f}{shown} points"
 
 
 def _variance_lines(budget: VarianceBudget | None) -> list[str]:

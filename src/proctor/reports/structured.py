@@ -13,11 +13,12 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
-from proctor.reports.judged import corrected_object, variance_object
+from proctor.reports.judged import corrected_object, noise_floor_object, variance_object
 from proctor.reports.reasons import shortfall, unscored_reasons
 from proctor.reports.turns import turns_of
 
 if TYPE_CHECKING:
+    from proctor.core.audit import NoiseFloor
     from proctor.core.scan import ScanFindings
 
 _USAGE: Mapping[str, Json] = {
@@ -158,8 +159,7 @@ def _whole_head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             },
             "usage": {**_USAGE, **summary.usage},
             "corrected": corrected_object(summary.corrected),
-            "noise_floor": summary.noise_floor(summary.totals.cases),
-            "noise_floor_interval": summary.noise_floor_interval,
+            **noise_floor_object(summary.noise_floor(summary.totals.cases)),
             "variance": variance_object(summary.variance),
             "references": summary.references,
             "failures": summary.failures,
@@ -190,9 +190,9 @@ def _group(group: Group) -> dict[str, Json]:
     }
 
 
-def _noise(floor: float | None) -> dict[str, Json]:
+def _noise(floor: "NoiseFloor | None") -> dict[str, Json]:
     """Return the noise floor of a row, where the judge was audited."""
-    return {} if floor is None else {"noise_floor": floor}
+    return {} if floor is None else {"noise_floor": floor.value}
 
 
 def _totals(totals: Totals) -> dict[str, Json]:

@@ -17,6 +17,8 @@ from proctor.reports.reasons import cause_of_case, one_line, reasons, shortfall
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from proctor.core.audit import NoiseFloor
+
 
 UNLIMITED = 1_000_000
 """The width of a file or pipe, where nothing is cut or wrapped."""
@@ -71,7 +73,7 @@ class TableRow:
     """This row's share of all full marks."""
     clustered_by: str = ""
     """What cases of one cluster have in common."""
-    noise: float | None = None
+    noise: "NoiseFloor | None" = None
     """How far the rate would move if all were judged again, where the judge was audited."""
 
     @property
@@ -93,7 +95,7 @@ class TableRow:
             _range(group.interval),
             _percent(self.share),
             cases_words(group, self.clustered_by),
-            *(() if self.noise is None else (f"± {100 * self.noise:.1f}",)),
+            *(() if self.noise is None else (f"± {100 * self.noise.value:.1f}",)),
         )
 
 

@@ -130,9 +130,9 @@ class DrawnSums(ClusterSums):
     @classmethod
     def from_json(cls, document: Sequence[Any]) -> Self:
         *_, pairs = document
-        sums = super().from_json(document)
-        sums._pairs = [(float(value), float(weight)) for value, weight in pairs]
-        return sums
+        sums = ClusterSums.from_json(document)
+        drawn = [(float(value), float(weight)) for value, weight in pairs]
+        return cls(sums.cases, sums._single, sums._sums, drawn)
 
     def interval(
         self, scale: Scale = SHARE, *, method: Literal["bounded", "t"] = "bounded"

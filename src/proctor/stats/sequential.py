@@ -4,7 +4,7 @@ Whoever bets against a claim that is true multiplies the stake by 40 at some tim
 40 tries (Ville's inequality), however often somebody looks and whenever the cases end.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import cos, exp, log, pi
@@ -124,16 +124,9 @@ class SequentialComparison:
         for evidence, value in ((self._worse, high), (self._below, high)):
             if evidence is not None:
                 evidence.add(value, weight)
-        for name, evidence in (
-            ("better", self._better),
-            ("worse", self._worse),
-            ("above", self._above),
-            ("below", self._below),
-        ):
-            if evidence is None or name in self._enough or evidence.odds < self.sure:
-                continue
-            self._enough[name] = Look(self.cases, evidence.odds, None)
-            self.decided = self._decision()
+        if news := {name: at for name, at in self._refuted().items() if name not in self._enough}:
+            self._enough |= news
+            self.decided = _decision(self._enough)
 
     def look(self) -> Look:
         """Return the look that decided, else the last one.
@@ -144,27 +137,38 @@ class SequentialComparison:
 
     def last(self) -> Look:
         """Return the evidence of all cases, which their order does not matter for."""
-        if (decision := self._decision()) is not None:
-            return Look(self.cases, self._odds(decision), decision)
-        return Look(self.cases, max(self._better.odds, self._worse.odds), None)
+        nothing = Look(self.cases, max(self._better.odds, self._worse.odds), None)
+        return _decision(self._refuted()) or nothing
 
     def interval(self, level: float = 0.95) -> Interval | None:
         """Return an interval of the difference that holds whenever somebody looks."""
         return confidence_sequence(self._seen, self.bounds, level)
 
-    def _decision(self) -> Look | None:
-        """Return what is answered by all that was ever refuted."""
-        enough = self._enough
-        if "better" in enough and not ("worse" in enough and self._is_first("worse", "better")):
-            return _answer("better", enough["better"])
-        if "above" in enough and "below" in enough:
-            return _answer("equal", enough["above"], enough["below"])
-        if "above" in enough:
-            return _answer("no_worse", enough["above"])
-        return _answer("worse", enough["worse"]) if "worse" in enough else None
+    def _refuted(self) -> dict[str, Look]:
+        """Return the claims that the evidence of all cases is enough against."""
+        claims = {
+            "better": self._better,
+            "worse": self._worse,
+            "above": self._above,
+            "below": self._below,
+        }
+        return {
+            name: Look(self.cases, evidence.odds, None)
+            for name, evidence in claims.items()
+            if evidence is not None and evidence.odds >= self.sure
+        }
 
-    def _is_first(self, one: str, other: str) -> bool:
-        return self._enough[one].cases <= self._enough[other].cases
+
+def _decision(refuted: Mapping[str, Look]) -> Look | None:
+    """Return what is answered by the claims that were refuted, each by its look."""
+    better, worse = refuted.get("better"), refuted.get("worse")
+    if better is not None and (worse is None or better.cases < worse.cases):
+        return _answer("better", better)
+    if "above" in refuted and "below" in refuted:
+        return _answer("equal", refuted["above"], refuted["below"])
+    if "above" in refuted:
+        return _answer("no_worse", refuted["above"])
+    return None if worse is None else _answer("worse", worse)
 
 
 def _answer(decision: Decision, *looks: Look) -> Look:

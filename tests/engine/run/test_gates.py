@@ -82,7 +82,7 @@ def test_a_number_that_is_not_known_misses_its_gate_and_is_named(
         ("rate >= 0.6", True, 0.5),
         ("rate >= 0.5 and errors == 0", True, 0.365),
         ("rate >= -0.5", True, 0.0),
-        ("0.5 <= rate <= 0.9", True, 0.312),
+        ("0.5 <= rate <= 0.9", True, 0.365),
         ("rate.low >= 0.1", True, None),
         ("errors == 0", True, None),
         ("rate == 0.6", True, None),

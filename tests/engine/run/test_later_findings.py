@@ -47,14 +47,15 @@ def test_the_noise_floor_stands_beside_judged_numbers(
     store.audits.save(run.id, AUDIT.judge, 2.0, plain(AUDIT))
     view = with_later_findings(store, view_of(store, run.id))
     floor = AUDIT.noise_floor(40)
+    assert floor is not None
     shown = to_object(view)
-    assert shown["noise_floor"] == pytest.approx(floor)
-    assert shown["groups"]["metric"]["judged"]["noise_floor"] == pytest.approx(floor)
-    assert shown["variance"]["judge"] == pytest.approx((floor or 0) / 2**0.5)
+    assert shown["noise_floor"] == pytest.approx(floor.value)
+    assert shown["groups"]["metric"]["judged"]["noise_floor"] == pytest.approx(floor.value)
+    assert shown["variance"]["judge"] == pytest.approx(floor.value / 2**0.5)
     for name in ("table", "md"):
         text = build("report", Spec(name=name)).render(view)
         assert "Noise" in text
-        assert f"± {100 * (floor or 0):.1f}" in text
+        assert f"± {100 * floor.value:.1f}" in text
         assert "Noise floor: ±" in text
     store.runs.delete(run.id)
     assert store.audits.of_run(run.id) == []

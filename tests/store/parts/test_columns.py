@@ -8,7 +8,8 @@ import pytest
 
 from parts_runs import AWKWARD, SIZE, put_run, result_at
 from proctor.store.parts import columns as module
-from proctor.store.parts.columns import ColumnCache, ResultColumns
+from proctor.store.parts.column_cache import COLUMNS, array_bytes
+from proctor.store.parts.columns import ResultColumns
 from proctor.store.parts.moving import move_to_parts
 from proctor.store.store import Store
 
@@ -57,22 +58,22 @@ def test_ids_are_found_whatever_characters_they_have(columns: ResultColumns) -> 
 def test_labels_of_few_cases_are_read_without_the_columns(
     columns: ResultColumns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module.COLUMNS.clear()
+    COLUMNS.clear()
     places = [11, 0, 3, 7, 3]
     few = columns.labels_at(places)
     assert few[0][0] == AWKWARD
     assert columns.labels_at([]) == []
-    assert not module.COLUMNS.has((columns.key, "tags"))
-    assert not module.COLUMNS.has((columns.key, "case_id"))
+    assert not COLUMNS.has((columns.key, "tags"))
+    assert not COLUMNS.has((columns.key, "case_id"))
     monkeypatch.setattr(module, "FEW", 4)
     assert columns.labels_at(places) == few
-    assert module.COLUMNS.has((columns.key, "tags"))
+    assert COLUMNS.has((columns.key, "tags"))
     monkeypatch.setattr(module, "FEW", 50)
     assert columns.labels_at(places) == few
 
 
 def test_labels_of_a_part_that_is_gone_are_placeholders(columns: ResultColumns) -> None:
-    module.COLUMNS.clear()
+    COLUMNS.clear()
     part = columns._parts[1]
     columns._folder_of(part.place).delete([part.place], ["results"])
     few = columns.labels_at([part.first, 0])
@@ -81,7 +82,7 @@ def test_labels_of_a_part_that_is_gone_are_placeholders(columns: ResultColumns) 
 
 
 def test_ids_that_are_those_of_others_are_kept_once(store: Store) -> None:
-    module.COLUMNS.clear()
+    COLUMNS.clear()
     run = put_run(store)
     move_to_parts(store, run.id, cases=5)
     home, suite = store.homes.run(run.id), store.homes.suite(run.suite_key)
@@ -93,27 +94,6 @@ def test_ids_that_are_those_of_others_are_kept_once(store: Store) -> None:
     assert [own._loaded().nbytes > 0, others._loaded().nbytes] == [True, 0]
 
 
-def test_the_cache_forgets_what_was_not_used_longest() -> None:
-    cache, loaded = ColumnCache(20), list[str]()
-
-    def load(name: str, size: int = 8) -> object:
-        def make() -> object:
-            loaded.append(name)
-            return np.zeros(size, dtype=np.uint8)
-
-        return cache.get(name, make)
-
-    for name in ("a", "b", "a", "c", "a", "b"):
-        load(name)
-    assert loaded == ["a", "b", "c", "b"]
-    load("too large", 21)
-    load("a")
-    assert loaded[-1] == "too large"
-    cache.clear()
-    load("a")
-    assert loaded[-1] == "a"
-
-
 @pytest.mark.parametrize(
     ("numbers", "size"),
     [([1.0, 1.0, 1.0], 0), ([1.0, 2.0, 1.0], 24), ([], 0), ([float("nan")] * 3, 24)],
@@ -122,14 +102,14 @@ def test_the_cache_forgets_what_was_not_used_longest() -> None:
 def test_a_column_of_one_number_takes_no_room(numbers: list[float], size: int) -> None:
     column = module._numbers([pa.array(numbers, pa.float64())])
     assert column.tolist() == pytest.approx(numbers, nan_ok=True)
-    assert module._size(column) == size
+    assert array_bytes(column) == size
 
 
 def test_a_column_with_the_numbers_of_another_is_that_one() -> None:
     value = module._numbers([pa.array([0.5, None, 1.0], pa.float64())])
     same = module._numbers([pa.array([0.5, None, 1.0], pa.float64())])
     other = module._numbers([pa.array([0.5, 0.0, 1.0], pa.float64())])
-    assert module._size(module._same_or_own(same, value)) == 0
+    assert array_bytes(module._same_or_own(same, value)) == 0
     assert module._same_or_own(other, value) is other
 
 

@@ -10,7 +10,7 @@ import pytest
 from object_store import KEYS, s3_server
 from parts_runs import everything, put_run
 from proctor.errors import StoreError
-from proctor.store.parts.columns import COLUMNS
+from proctor.store.parts.column_cache import COLUMNS
 from proctor.store.parts.files import PartFolder
 from proctor.store.parts.layout import RESULTS
 from proctor.store.parts.moving import move_to_parts

@@ -7,7 +7,7 @@ import pytest
 
 from parts_runs import put_run, sort_keys_at
 from proctor.store.parts import orders
-from proctor.store.parts.columns import COLUMNS
+from proctor.store.parts.column_cache import COLUMNS
 from proctor.store.parts.layout import ATTEMPTS
 from proctor.store.parts.moving import move_to_parts
 from proctor.store.parts.orders import PartOrders

@@ -12,7 +12,7 @@ from proctor.core.fingerprint import case_key
 from proctor.core.run import Run
 from proctor.errors import StoreError
 from proctor.store.parts import layout, reader
-from proctor.store.parts.columns import COLUMNS
+from proctor.store.parts.column_cache import COLUMNS
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.moving import move_to_parts
 from proctor.store.scores import DAMAGED

@@ -4,18 +4,16 @@ Each column is read when it is first wanted, and kept while there is room.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isnan
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.core.case_value import ValueStatus
 from proctor.errors import PartDamaged
-from proctor.io.process_memory import trim_memory
 from proctor.store.parts import layout
+from proctor.store.parts.column_cache import COLUMNS, array_bytes
 from proctor.store.parts.files import PartFolder, translated
 from proctor.store.parts.layout import RESULTS
 from proctor.store.parts.rows import RunPart, SuitePart
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[Any, np.dtype[Any]]
 
 NUMBERS = ("value", "full", "weight", "low", "high", "spread")
-MOST_BYTES = 96 * 2**20
-"""Maximum size of all columns in memory."""
 FEW = 50
 """Of so many cases id and tags are read from their parts, rather than the columns of all cases."""
 _ROWS = 500
@@ -43,6 +39,11 @@ class Codes(NamedTuple):
     codes: "Numbers"
     """-1 where a case has none."""
     names: Sequence[str]
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of the column."""
+        return array_bytes(self.codes) + sum(len(name) + 60 for name in self.names)
 
     def of(self, position: int) -> str | None:
         """Return the value of a case."""
@@ -64,6 +65,11 @@ class Order(NamedTuple):
     """Ascending; those of cases that have nothing to sort by are at the end."""
     present: int
     """How many cases have something to sort by."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of the column."""
+        return array_bytes(self.places)
 
 
 class TagColumn(NamedTuple):
@@ -390,7 +396,7 @@ class IdColumn:
             if chunk is None:
                 chunk = pa.array([f"case {place + 1}" for place in range(part.first, part.end)])
             chunks.append((chunk, escaped))
-        return COLUMNS.shared(_ids(chunks))
+        return _shared(_ids(chunks))
 
 
 class _LoadedIds(IdColumn):
@@ -507,6 +513,15 @@ def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
     )
 
 
+def _shared(ids: _Ids) -> _Ids:
+    """Return ids in the array of others in memory that are the same, if there are any."""
+    others = (column for column in COLUMNS.columns() if isinstance(column, _Ids))
+    for other in others:
+        if other.escaped == ids.escaped and other.array.equals(ids.array):
+            return replace(other, shared=True)
+    return ids
+
+
 def _place_of(text: str, ids: Any) -> int | None:
     """Return where a text is among ids that ascend; None where it is not."""
     place = bisect_left(ids, text, key=_text_of)
@@ -543,67 +558,3 @@ def _as_codes(column: Any, escaped: bool) -> Codes:
         names = [unescape(text) for text in names]
     kind = np.int8 if len(names) < 2**7 else np.int16 if len(names) < 2**15 else np.int32
     return Codes(_narrow(codes.astype(kind)), names)
-
-
-class ColumnCache:
-    """Columns of some runs, up to a number of bytes; what was not used longest goes first."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._columns: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-
-    def get(self, key: Any, load: Callable[[], Any]) -> Any:
-        """Return a column, which is loaded if it is not there."""
-        with self._lock:
-            if key in self._columns:
-                self._columns.move_to_end(key)
-                return self._columns[key][0]
-        column = load()
-        trim_memory()
-        size = _size(column)
-        with self._lock:
-            if key not in self._columns and size <= self._most:
-                self._columns[key] = column, size
-                self._size += size
-            while self._size > self._most:
-                self._size -= self._columns.popitem(last=False)[1][1]
-        return column
-
-    def has(self, key: Any) -> bool:
-        """Return whether a column is there."""
-        with self._lock:
-            return key in self._columns
-
-    def shared(self, ids: "_Ids") -> "_Ids":
-        """Return ids in the array of others that are the same, if there are any."""
-        with self._lock:
-            others = [column for column, _ in self._columns.values() if isinstance(column, _Ids)]
-        for other in others:
-            if other.escaped == ids.escaped and other.array.equals(ids.array):
-                return replace(other, shared=True)
-        return ids
-
-    def clear(self) -> None:
-        """Forget all columns."""
-        with self._lock:
-            self._columns.clear()
-            self._size = 0
-
-
-def _size(column: Any) -> int:
-    if isinstance(column, Codes):
-        return _size(column.codes) + sum(len(name) + 60 for name in column.names)
-    if isinstance(column, Order):
-        return _size(column.places)
-    if isinstance(column, _Ids):
-        return column.nbytes
-    import numpy as np
-
-    # What shows the numbers of another array takes no room of its own.
-    return 0 if isinstance(column.base, np.ndarray) else int(column.nbytes)
-
-
-COLUMNS = ColumnCache(MOST_BYTES)
-"""The columns that this process has read: places of parts are never used again."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from proctor.core.attempt import AttemptStatus, candidate_usage, token_count
 from proctor.core.score import ScoreStatus
 from proctor.store.parts import layout
-from proctor.store.parts.columns import COLUMNS, Codes, Order
+from proctor.store.parts.column_cache import COLUMNS
+from proctor.store.parts.columns import Codes, Order
 from proctor.store.parts.layout import ATTEMPTS, CASES
 from proctor.store.parts.reader import RunInParts, SuiteInParts
 from proctor.store.rows import (

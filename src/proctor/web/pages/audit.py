@@ -31,8 +31,7 @@ def show_audit(request: Request) -> Page[AuditPage]:
         if audit is not None:
             totals = view_of(store, run.id).summary.totals
             size = totals.cases, totals.attempts / max(1, totals.cases)
-            floors = audit.noise_floor(*size), audit.noise_floor_interval(*size)
-            audit_data = audit_object(audit, *floors)
+            audit_data = audit_object(audit, audit.noise_floor(*size))
     data = AuditPage(run=Named.of(run), audit=audit_data)
     words = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
     return Page(template="audit", data=data, only_page={"words": words})
