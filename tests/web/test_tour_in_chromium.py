@@ -410,7 +410,7 @@ def test_marks_are_within_reach_on_a_phone(page: Any) -> None:
 
 def test_other_runs_are_in_a_menu(page: Any) -> None:
     page.goto("/runs/tour-small-plain")
-    menu = page.locator("nav .menu")
+    menu = page.locator("main nav .menu")
     menu.locator("summary").click()
     menu.get_by_role("link", name="Compare with tour-large-plain").click()
     sync_api.expect(page.locator(".headline")).to_contain_text("better")
@@ -440,7 +440,8 @@ def test_a_click_on_a_bar_lists_its_cases(page: Any, place: str, scheme: str) ->
     for bar in {0, BINS - 1} & {at for at, count in enumerate(counts) if count}:
         picture = page.locator("img[usemap]")
         picture.scroll_into_view_if_needed()
-        picture.click(position={"x": 320 / BINS * (bar + 0.5), "y": 60})
+        width = picture.bounding_box()["width"]
+        picture.click(position={"x": width / BINS * (bar + 0.5), "y": 60})
         page.wait_for_url(re.compile("where=rate"))
         sync_api.expect(page.locator("table.cases tbody tr")).to_have_count(counts[bar])
 
