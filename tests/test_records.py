@@ -95,10 +95,14 @@ def result(work: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "places", "names"), MADE)
+@pytest.mark.parametrize("left", [1, 0])
 def test_instances_are_made_and_shown_alike(
-    name: str, places: tuple[Any, ...], names: dict[str, Any]
+    name: str, places: tuple[Any, ...], names: dict[str, Any], left: int
 ) -> None:
-    ours = result(lambda: OURS[name](*places, **names))
+    kind = members(records.dataclass)[name]
+    init = vars(kind)["__init__"]
+    init._left = left  # field by field, or by a compiled __init__
+    ours = result(lambda: kind(*places, **names))
     theirs = result(lambda: THEIRS[name](*places, **names))
     if isinstance(theirs, type):
         assert ours is theirs
@@ -255,6 +259,40 @@ def test_nothing_is_compiled_before_it_is_wanted(monkeypatch: pytest.MonkeyPatch
     class Late:
         a: int
 
+    few = [Late(n) for n in range(records.FEW)]
     assert compiled == []
-    assert [Late(1), Late(2)] == [Late(1), Late(2)]
+    assert [*few, Late(records.FEW)] == [Late(n) for n in range(records.FEW + 1)]
     assert compiled == ["Late"]
+
+
+def test_who_looks_at_an_init_sees_it_before_any_instance_is_made() -> None:
+    @records.dataclass(frozen=True, slots=True)
+    class Seen:
+        a: int
+        b: int = 2
+
+    assert str(inspect.signature(Seen.__init__)) == "(self, a: int, b: int = 2) -> None"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        Seen(1, c=3)  # type: ignore[call-arg]
+    assert Seen(1) == Seen(a=1, b=2)
+
+
+@pytest.mark.parametrize(
+    ("places", "names", "words"),
+    [
+        ((), {}, "missing 1 required positional argument: 'x'"),
+        ((1, 2, 3), {}, "takes from 2 to 3 positional arguments but 4 were given"),
+        ((1,), {"x": 1}, "got multiple values for argument 'x'"),
+        ((1,), {"z": 1}, "got an unexpected keyword argument 'z'"),
+    ],
+)
+def test_a_wrong_call_is_told_alike_by_the_first_instance(
+    places: tuple[int, ...], names: dict[str, int], words: str
+) -> None:
+    @records.dataclass(frozen=True)
+    class First:
+        x: int
+        y: int = 0
+
+    with pytest.raises(TypeError, match=words):
+        First(*places, **names)

@@ -13,6 +13,7 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -26,38 +27,44 @@ else:
     def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False, eq=True):
         """Make a class a dataclass, as ``dataclasses.dataclass`` does."""
 
-        def made(cls):
+        def finished(cls):
             if any(hasattr(base, "__dataclass_fields__") for base in cls.__mro__[1:]):
                 how = dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only, eq=eq)
                 return how(cls)
-            return _made(cls, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq)
+            return _with_quick_methods(cls, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq)
 
-        return made if cls is None else made(cls)
+        return finished if cls is None else finished(cls)
 
 
-def _made(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool) -> Any:
+def _with_quick_methods(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool) -> Any:
     hash_given = _gives_hash(cls)
     if cls.__doc__ is None:  # for which the standard library would look at the signature
         cls.__doc__ = cls.__name__
     how = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
-    made: Any = how(cls)
-    names = [field.name for field in fields(made)]
-    _check(made, names, frozen=frozen)
-    methods: dict[str, Any] = {"__init__": _Init(made, frozen=frozen), "__repr__": _repr_of(made)}
+    finished: Any = how(cls)
+    all_fields = fields(finished)
+    names = [field.name for field in all_fields]
+    _check(finished, names, frozen=frozen)
+    shown = [field.name for field in all_fields if field.repr]
+    methods: dict[str, Any] = {
+        "__init__": _Init(finished, frozen=frozen),
+        "__repr__": _repr_of(shown),
+    }
     if eq:
-        methods["__eq__"] = _equal_by(_values(made, lambda field: field.compare))
+        methods["__eq__"] = _equal_by(_values([f.name for f in all_fields if f.compare]))
         if not hash_given:
-            made.__hash__ = _hash_by(_values(made, _is_hashed)) if frozen else None
+            hashed = [field.name for field in all_fields if _is_hashed(field)] if frozen else []
+            finished.__hash__ = _hash_by(_values(hashed)) if frozen else None
     if frozen:
-        made.__dataclass_params__.frozen = True
-        methods["__setattr__"], methods["__delattr__"] = _frozen(made, frozenset(names))
+        finished.__dataclass_params__.frozen = True
+        methods["__setattr__"], methods["__delattr__"] = _frozen(finished, frozenset(names))
         if slots:
             methods["__getstate__"], methods["__setstate__"] = _state_of(names)
-    own = vars(made)
+    own = vars(finished)
     for name, method in methods.items():
         if name not in own:
-            setattr(made, name, method)
-    return made
+            setattr(finished, name, method)
+    return finished
 
 
 def _gives_hash(cls: type) -> bool:
@@ -79,9 +86,8 @@ def _is_hashed(field: "Field[Any]") -> bool:
     return field.compare if field.hash is None else field.hash
 
 
-def _values(cls: Any, wanted: "Callable[[Field[Any]], bool]") -> Callable[[Any], tuple[Any, ...]]:
+def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     """Return what takes the values of fields from an instance."""
-    names = [field.name for field in fields(cls) if wanted(field)]
     if len(names) > 1:
         return attrgetter(*names)
     return lambda self: tuple(getattr(self, name) for name in names)
@@ -103,9 +109,7 @@ def _hash_by(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
     return __hash__
 
 
-def _repr_of(cls: Any) -> Callable[[Any], str]:
-    names = [field.name for field in fields(cls) if field.repr]
-
+def _repr_of(names: list[str]) -> Callable[[Any], str]:
     @recursive_repr("...")
     def __repr__(self: Any) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
@@ -153,23 +157,75 @@ class _Factory:
 _FACTORY = _Factory()
 
 
+FEW = 8
+"""Instances of a class that are made without an ``__init__`` of its own: to compile one takes as
+long as to make dozens of instances field by field, and most classes of a command have a few."""
+
+
 class _Init:
-    """The ``__init__`` of a class until it is first wanted."""
+    """The ``__init__`` of a class until it is worth to be compiled, or somebody looks at it."""
 
     def __init__(self, cls: Any, *, frozen: bool) -> None:
         self._cls = cls
         self._frozen = frozen
+        self._left = FEW
+        self._plan: list[tuple[Field[Any], bool]] = []
 
     def __get__(self, instance: object, owner: type) -> Any:
-        made = _init_of(self._cls, frozen=self._frozen)
+        if instance is not None and self._left > 0:
+            self._left -= 1
+            return partial(self._fill, instance)
+        finished = self._compiled()
+        return finished if instance is None else finished.__get__(instance, owner)
+
+    def _compiled(self) -> Any:
+        finished = _init_of(self._cls, frozen=self._frozen)
         if vars(self._cls).get("__init__") is self:
-            self._cls.__init__ = made
-        return made if instance is None else made.__get__(instance, owner)
+            self._cls.__init__ = finished
+        return finished
+
+    def _fill(self, instance: Any, /, *values: Any, **named: Any) -> None:
+        """Do what the compiled ``__init__`` would do, which also says what is wrong with a call."""
+        if (wanted := self._wanted(values, named)) is None:
+            self._compiled()(instance, *values, **named)
+            return
+        put = object.__setattr__ if self._frozen else setattr
+        for name, value in wanted:
+            put(instance, name, value)
+        if hasattr(self._cls, "__post_init__"):
+            instance.__post_init__()
+
+    def _wanted(
+        self, values: tuple[Any, ...], named: dict[str, Any]
+    ) -> list[tuple[str, Any]] | None:
+        """Return what each field is to be; none if something is wrong with the call."""
+        if not self._plan:
+            has_slots = "__slots__" in vars(self._cls)
+            self._plan = [
+                (field, field.init or has_slots or field.default is MISSING)
+                for field in fields(self._cls)
+            ]
+        places = [field.name for field, _ in self._plan if field.init and not field.kw_only]
+        passed = dict(zip(places, values, strict=False))
+        if len(values) > len(places) or not passed.keys().isdisjoint(named):
+            return None
+        passed |= named
+        wanted = []
+        for field, is_set in self._plan:
+            if field.init and field.name in passed:
+                wanted.append((field.name, passed.pop(field.name)))
+            elif field.default is not MISSING:
+                wanted += [(field.name, field.default)] if is_set else []
+            elif field.default_factory is not MISSING:
+                wanted.append((field.name, field.default_factory()))
+            elif field.init:
+                return None
+        return None if passed else wanted
 
 
 def _init_of(cls: Any, *, frozen: bool) -> Any:
     """Compile the ``__init__`` of a class."""
-    known: dict[str, Any] = {"_factory_": _FACTORY}
+    scope: dict[str, Any] = {"_factory_": _FACTORY}
     places: list[str] = []
     by_name: list[str] = []
     has_slots = "__slots__" in vars(cls)
@@ -178,13 +234,15 @@ def _init_of(cls: Any, *, frozen: bool) -> Any:
     annotations: dict[str, Any] = {}
     for field in fields(cls):
         name, value = field.name, field.name
-        given, default = f"_default_{name}_", ""
+        passed, default = f"_default_{name}_", ""
         if field.default is not MISSING:
-            known[given], default = field.default, f"={given}"
-            value = name if field.init else given
+            scope[passed], default = field.default, f"={passed}"
+            value = name if field.init else passed
         elif field.default_factory is not MISSING:
-            known[given], default = field.default_factory, "=_factory_"
-            value = f"{given}() if {name} is _factory_ else {name}" if field.init else f"{given}()"
+            scope[passed], default = field.default_factory, "=_factory_"
+            value = (
+                f"{passed}() if {name} is _factory_ else {name}" if field.init else f"{passed}()"
+            )
         elif not field.init:
             continue
         if field.init:
@@ -195,25 +253,25 @@ def _init_of(cls: Any, *, frozen: bool) -> Any:
         if not frozen:
             lines.append(f"self.{name}={value}")
         elif has_slots:
-            known[f"_set_{name}_"] = vars(cls)[name].__set__
+            scope[f"_set_{name}_"] = vars(cls)[name].__set__
             lines.append(f"_set_{name}_(self,{value})")
         else:
             lines.append(f"_own_[{name!r}]={value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     star = ["*", *by_name] if by_name else []
-    init = _compiled(cls, ",".join(["self", *places, *star]), lines, known)
+    init = _compiled(cls, ",".join(["self", *places, *star]), lines, scope)
     init.__annotations__ = {**annotations, "return": None}
     return init
 
 
-def _compiled(cls: Any, head: str, lines: list[str], known: dict[str, Any]) -> Any:
+def _compiled(cls: Any, head: str, lines: list[str], scope: dict[str, Any]) -> Any:
     """Compile an ``__init__`` that sees the module of its class."""
     body = "\n  ".join(lines or ["pass"])
-    text = f"def make({','.join(known)}):\n def __init__({head}):\n  {body}\n return __init__"
+    text = f"def make({','.join(scope)}):\n def __init__({head}):\n  {body}\n return __init__"
     module = sys.modules.get(cls.__module__)
-    made: dict[str, Any] = {}
-    exec(text, {} if module is None else vars(module), made)  # noqa: S102  # nosec B102
-    init = made["make"](**known)
+    finished: dict[str, Any] = {}
+    exec(text, {} if module is None else vars(module), finished)  # noqa: S102  # nosec B102
+    init = finished["make"](**scope)
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init

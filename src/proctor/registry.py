@@ -313,6 +313,8 @@ def class_of(kind: str, spec: Spec, *, allow_import: bool = False) -> type[Any]:
 MOST_SHARED = 10_000
 """How many scorers are kept for those who ask for the same."""
 _SHARED: dict[tuple[str, bytes], Any] = {}
+_OF_SPEC: dict[int, tuple[Spec, Any]] = {}
+"""The shared scorers of specs that were asked for last, by the identity of the spec."""
 
 
 def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
@@ -321,18 +323,36 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     Some of Proctor's own scorers depend on nothing but their parameters: who asks for the same
     scorer gets the same object. A suite is read, surveyed and scored, and each step asks for it.
     """
+    if kind == "scorer":
+        if (scorer := shared_scorer(spec)) is not None:
+            return scorer
+        if spec.name in BUILT_IN[kind]:
+            cls: Any = class_of(kind, spec)
+            return _shared(cls, spec) if _is_self_contained(cls) else _built(cls, kind, spec)
     if (instance := lent(kind, spec.name)) is not None:
         return instance
-    cls: Any = class_of(kind, spec, allow_import=allow_import)
-    if kind != "scorer" or spec.name not in BUILT_IN[kind] or not _is_self_contained(cls):
-        return _built(cls, kind, spec)
+    return _built(class_of(kind, spec, allow_import=allow_import), kind, spec)
+
+
+def shared_scorer(spec: Spec) -> Any | None:
+    """Return the shared scorer of this very spec, if it was asked for before."""
+    entry = _OF_SPEC.get(id(spec))
+    return entry[1] if entry is not None and entry[0] is spec else None
+
+
+def _shared(cls: Any, spec: Spec) -> Any:
+    """Return the one scorer of these parameters, or make it."""
     key = spec.name, _written(spec.params)
     if not key[1] or (shared := _SHARED.get(key)) is None:
-        shared = _built(cls, kind, spec)
+        shared = _built(cls, "scorer", spec)
         if key[1]:
             if len(_SHARED) >= MOST_SHARED:
                 _SHARED.clear()
             _SHARED[key] = shared
+    if key[1]:
+        if len(_OF_SPEC) >= MOST_SHARED:
+            _OF_SPEC.clear()
+        _OF_SPEC[id(spec)] = spec, shared
     return shared
 
 

@@ -1,14 +1,16 @@
 """The contract of a scorer: its defaults, and plugins that were written for its earlier form."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
 
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import ScoreContext, Scorer, decided_by_class
 from proctor.contracts.scoring import failed_by, unanswered
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.run.score_dispatch import Kind, kind_of
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.registry import BUILT_IN, find
 
@@ -95,3 +97,41 @@ def test_constants_of_the_contract_are_no_parameters() -> None:
 
     assert Marked().fixed_marks
     assert not Plain.__dataclass_fields__
+
+
+@dataclass(frozen=True)
+class _Usual(Scorer):
+    """A scorer whose flags its class says."""
+
+    instant: ClassVar[bool] = True
+    length: int = 1
+
+    def score(self, ctx: ScoreContext) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class _ByParameter(_Usual):
+    """A scorer whose parameters decide where it runs."""
+
+    slow: bool = False
+
+    @property
+    def is_instant(self) -> bool:
+        return not self.slow
+
+    def missing(self) -> Iterable[str]:
+        return ["something"] if self.slow else ()
+
+
+@pytest.mark.parametrize("name", ["is_instant", "finishes", "batches", "needs_sandbox", "is_async"])
+def test_a_class_decides_flags_that_are_the_contracts_own(name: str) -> None:
+    assert decided_by_class(_Usual, name)
+    assert decided_by_class(_ByParameter, name) is (name != "is_instant")
+    assert not decided_by_class(_Usual, name, "length")
+
+
+def test_flags_that_parameters_decide_are_asked_of_each_scorer() -> None:
+    assert not decided_by_class(_ByParameter, "missing", "doubts")
+    kinds = [kind_of(_ByParameter(slow=slow)) for slow in (False, True, False)]
+    assert kinds == [Kind.INSTANT, Kind.PROCESS, Kind.INSTANT]

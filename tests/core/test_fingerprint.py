@@ -1,7 +1,7 @@
 """Keys: the same content always has the same one, other content another."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import blake2b
 
 import pytest
@@ -11,15 +11,29 @@ from proctor.core.fingerprint import (
     answer_key,
     attempt_key,
     case_key,
+    content_key,
     digest,
+    digest_plain,
     is_plain,
+    key_text,
     plain,
     score_key,
     scoring_key,
+    sorted_json,
     suite_key,
 )
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, Criterion, Message, Spec, Suite, Tool, ToolCall
+from proctor.core.suite import (
+    Case,
+    CaseFile,
+    Criterion,
+    Json,
+    Message,
+    Spec,
+    Suite,
+    Tool,
+    ToolCall,
+)
 
 CRITERION = Criterion(
     id="words", scorer=Spec(name="contains", params={"texts": ["Paris"], "all": True})
@@ -215,3 +229,70 @@ def test_the_key_of_a_suite_is_the_digest_of_all_its_keys(count: int) -> None:
     keys = [digest(number) for number in range(count)]
     about = (suite.name, suite.version, suite.reduce, suite.measures, suite.variant)
     assert suite_key(suite, iter(keys)) == digest(*about, keys)
+
+
+CALL = ToolCall(name="f", arguments={"b": 1, "a": [None, True, 1.5]}, id="1")
+OTHER: dict[type, dict[str, Json]] = {
+    Case: {
+        "id": '\u2028\ud800"\\\n',
+        "messages": (Message(role="assistant", content="", tool_calls=(CALL,)),),
+        "criteria": (replace(CRITERION, weight=1, metric="m", turn=0),),
+        "references": (),
+        "context": ("", "x"),
+        "hidden": {"z": {}, "a": [{}], "": None},
+        "dialogue": Spec(name="clarify", params={"turns": 3}),
+        "tags": {},
+        "weight": 1,
+        "full_score": 1e22,
+        "null_score": -0.0,
+        "min_points": 0.0,
+        "max_points": 3,
+        "out_of": 1e-7,
+        "files": (CaseFile(name="f", digest="d", path="here"),),
+        "setup": {2: "two", "1": "one"},
+        "tools": (Tool(name="t", parameters={"type": "object"}),),
+        "tool_choice": "auto",
+        "response_format": {"type": "object"},
+        "vars": {"n": float("inf")},
+        "cluster": "k",
+        "source": "",
+    },
+    Message: {
+        "role": "",
+        "content": "",
+        "images": ("data:",),
+        "thinking": "hm",
+        "tool_calls": (CALL,),
+        "tool_call_id": "1",
+        "carried": {"p": 1},
+        "marks": ("a",),
+    },
+}
+THINGS = [
+    *(None, True, 0, -1, 1 << 70, 0.0, 1e16, 1e-7, float("nan"), "", "é", "\x7f\x1f", (), [], {}),
+    *({"b": 1, "a": {"d": "", "c": 0}}, {1: 2, "1": 3}, [[1, [2, (3,)]]], ScoreStatus.SCORED),
+    *(
+        ATTEMPT,
+        CRITERION,
+        Spec(name="x"),
+        Score(points=1.0, detail={"a": (1,)}),
+        [CALL, {"x": CALL}],
+    ),
+]
+
+
+@pytest.mark.parametrize("thing", THINGS, ids=repr)
+def test_a_text_for_keys_is_that_of_the_plain_value(thing: Json) -> None:
+    assert key_text(thing) == sorted_json(plain(thing))
+    assert digest("x", thing) == digest_plain(["x", plain(thing)])
+
+
+@pytest.mark.parametrize("kind", OTHER, ids=lambda kind: kind.__name__)
+def test_each_field_is_part_of_a_text_for_keys_as_of_the_plain_value(kind: type) -> None:
+    usual = {Case: CASE, Message: CASE.messages[0]}[kind]
+    assert OTHER[kind].keys() == {one.name for one in fields(usual)}
+    for name, value in OTHER[kind].items():
+        other = replace(usual, **{name: value})
+        assert key_text(other) == sorted_json(plain(other)), name
+        if isinstance(other, Case):
+            assert case_key(other) == content_key(plain(other)), name

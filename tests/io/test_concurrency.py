@@ -11,7 +11,7 @@ from contextvars import ContextVar
 import pytest
 
 from proctor.io import concurrency
-from proctor.io.concurrency import map_unordered, run_sync
+from proctor.io.concurrency import TimeLimit, map_unordered, run_sync
 
 
 @pytest.mark.parametrize(("count", "limit"), [(0, 3), (1, 3), (10, 3), (10, 1), (3, 10)])
@@ -132,7 +132,7 @@ UNTIDY = """
 import asyncio, contextvars, signal
 from contextlib import contextmanager
 from proctor.io import concurrency
-from proctor.io.concurrency import map_unordered, run_sync
+from proctor.io.concurrency import TimeLimit, map_unordered, run_sync
 
 scope = contextvars.ContextVar("scope", default=None)
 
@@ -276,3 +276,72 @@ def test_waiting_in_line_without_a_limit_is_plain_waiting() -> None:
             await asyncio.sleep(0)
 
     asyncio.run(work())
+
+
+async def _ended_after(limit: TimeLimit, seconds: float) -> str:
+    """Return how a piece of work ended that would take so many seconds."""
+    try:
+        with limit.around():
+            await asyncio.sleep(seconds)
+    except TimeoutError:
+        return "late"
+    except asyncio.CancelledError:
+        return "cancelled"
+    return "in time"
+
+
+def test_each_piece_of_work_has_its_own_time_within_a_shared_limit() -> None:
+    async def both() -> tuple[list[str], float]:
+        limit, began = TimeLimit(0.3), time.monotonic()
+        first = asyncio.ensure_future(_ended_after(limit, 60))
+        await asyncio.sleep(0.2)
+        later = [asyncio.ensure_future(_ended_after(limit, 0.2)) for _ in range(3)]
+        hanging = asyncio.ensure_future(_ended_after(limit, 60))
+        ends = [await first]
+        assert not hanging.done()
+        ends += [await one for one in later]
+        return [*ends, await hanging], time.monotonic() - began
+
+    ends, took = asyncio.run(both())
+    assert ends == ["late", "in time", "in time", "in time", "late"]
+    assert 0.5 <= took < 5
+
+
+def test_who_is_cancelled_by_others_is_not_late() -> None:
+    async def cancelled() -> tuple[str, bool]:
+        limit = TimeLimit(60)
+        work = asyncio.ensure_future(_ended_after(limit, 60))
+        await asyncio.sleep(0)
+        work.cancel()
+        return await work, limit.is_idle
+
+    assert asyncio.run(cancelled()) == ("cancelled", True)
+
+
+def test_an_outer_limit_that_ends_at_the_same_moment_is_heard() -> None:
+    async def both() -> str:
+        limit = TimeLimit(0.05)
+        try:
+            async with asyncio.timeout(0.05):
+                try:
+                    with limit.around():
+                        await asyncio.sleep(0)
+                        time.sleep(0.2)  # both ring in one iteration
+                        await asyncio.sleep(60)
+                except TimeoutError:
+                    return "inner"
+        except TimeoutError:
+            return "outer"
+        return "nobody"
+
+    assert asyncio.run(both()) == "outer"
+
+
+def test_a_limit_leaves_no_timer_and_lets_errors_pass() -> None:
+    async def failing() -> bool:
+        limit = TimeLimit(60)
+        with pytest.raises(ValueError, match="broken"), limit.around():
+            raise ValueError("broken")
+        return limit.is_idle
+
+    assert asyncio.run(failing())

@@ -176,3 +176,29 @@ def test_the_head_of_a_file(tmp_path: Path) -> None:
     assert text_files.read_head(tmp_path) == text_files.read_head(tmp_path / "none") == b""
     os.mkfifo(tmp_path / "pipe")
     assert text_files.read_head(tmp_path / "pipe") == b""
+
+
+LINES = [
+    *('{"a": 1}', '{"a": 1.0, "b": [1, {"c": null}]}', " [1] ", "7", '"text"', '{"a": 1, "a": 2}'),
+    *('{"a": NaN}', '{"a": 1e400}', '{"a": 12345678901234567890123}', '{"a": "\\ud800"}'),
+    *('{"a": "\\u0000"}', '{"a": "é\u2028"}', "[" * 60 + "]" * 60, "[" * 61 + "]" * 61),
+    *('{"a": "\0"}', "{", '{"a": 1} x', "nothing", '{"a": "\t"}', "[" * 200 + "]" * 200),
+]
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line[:30])
+@pytest.mark.parametrize("before", ["", "\ufeff", " \n"], ids=repr)
+def test_a_line_is_read_as_its_text_is(tmp_path: Path, line: str, before: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{before}{line}\r\n\n", encoding="utf-8", newline="")
+
+    def read() -> str:
+        try:
+            return repr([(one.row, one.data) for one in text_files.read_jsonl(path)])
+        except SuiteError as error:
+            return str(error)
+
+    quickly = read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_files, "_ordinary_json", lambda _: text_files._UNREAD)
+        assert read() == quickly

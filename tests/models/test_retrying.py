@@ -147,6 +147,30 @@ def test_time_limits_follow_the_model(
     assert [retrying.time_limit(slow) for slow in range(4)] == limits
 
 
+@pytest.mark.parametrize(
+    ("took", "usual"),
+    [([3.0], 3.0), ([3.0, 5.0], 4.0), ([9.0, 3.0, 5.0], 5.0), ([6.0, 9.0, 3.0, 5.0], 5.5)],
+)
+def test_what_is_usual_is_the_median(took: list[float], usual: float) -> None:
+    retrying = patient(Time())
+    for seconds in took:
+        retrying.took(seconds)
+    assert retrying.time_limit() == 20 * usual
+
+
+def test_what_has_become_usual_is_known_a_few_replies_later() -> None:
+    model = patient(Time())
+    for _ in range(retrying.RECENT):
+        model.took(2.0)
+    limits = []
+    for _ in range(retrying.RECENT // 2 + retrying.LOOK_AFTER):
+        model.took(10.0)
+        limits.append(model.time_limit())
+    assert set(limits) <= {40.0, 120.0, 200.0}
+    assert limits[0] == 40.0
+    assert limits[-1] == 200.0
+
+
 def test_only_tries_that_were_too_slow_get_longer_limits() -> None:
     time = Time()
     fates: list[TryFailed | str] = [

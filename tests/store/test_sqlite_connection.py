@@ -277,3 +277,31 @@ def test_what_others_wrote_into_columns_is_made_usable(tmp_path: Path) -> None:
             assert found == again.runs.find("run")
         assert found is not None
         assert (found.status, found.name, found.imported) == (RunStatus.BROKEN, "5", True)
+
+
+@pytest.mark.parametrize("rows", [3, sqlite_connection.FEWEST_ROWS + 1])
+@pytest.mark.parametrize("odd", [{}, {"cost": 0.5}, {"reason": AWKWARD, "tag_text": "é"}])
+def test_values_that_all_rows_lack_are_stored_as_missing(
+    tmp_path: Path, rows: int, odd: dict[str, Any]
+) -> None:
+    columns = ("position", "cost", "tokens", "reason", "tag_text", "cluster", "case_id")
+    found = []
+    for address in (str(tmp_path / "direct.db"), f"sqlite:///{tmp_path / 'usual.db'}"):
+        with Store.open(address) as store:
+            store.results.put(
+                "run",
+                (
+                    ResultRow(
+                        position=place, case_id=f"c{place}", status=ValueStatus.SCORED, value=None,
+                        full=1.0, weight=1.0, low=0.0, high=1.0, spread=0.0,
+                        sort_keys=SortKeys(attempts=1, **(odd if place == rows - 1 else {})),
+                    )
+                    for place in range(rows)
+                ),
+            )  # fmt: skip
+        with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as file:
+            query = f"SELECT {', '.join(columns)}, value FROM run_results ORDER BY position"
+            found.append(file.execute(query).fetchall())
+    assert found[0] == found[1]
+    assert len(found[0]) == rows
+    assert found[0][0][1:6] == (None,) * 5

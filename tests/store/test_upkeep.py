@@ -280,6 +280,15 @@ def test_a_reader_does_not_keep_rows_from_going(
         assert content_of(store)["attempts"] == 2
 
 
+def test_parts_of_any_store_are_measured(address: str, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    with Store.open(address, parts=str(folder)) as store:
+        run = put_run(store)
+        move_to_parts(store, run.id, cases=4)
+        files = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
+        assert store_size(store).parts == files > 0
+
+
 def test_a_run_in_parts_is_measured_and_goes_with_its_files(tmp_path: Path) -> None:
     folder = tmp_path / "proctor.db.parts"
     with Store.open(str(tmp_path / "proctor.db")) as store:

@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 
 STOPPED = 130
-COLLECT_EVERY = 20_000
+COLLECT_EVERY = 50_000
 """How many new objects make Python look for cycles of garbage, of which loading leaves none."""
 WORKING = "proctor"
 """The name of the threads that run a command's work."""

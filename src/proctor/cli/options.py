@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from proctor.contracts.model import ModelChoice
     from proctor.engine.run.settings import AgentVariant
 
+A_PATH: Any = click.Path(path_type=Path)
+A_FILE: Any = click.Path(path_type=Path, dir_okay=False)
+"""Types of options, made once: for each, its name is looked for in all languages."""
 GROUPS: dict[str, Sequence[str]] = {
     "Candidate": (
         "--model", "--prompt", "--answers", "--agent", "--agent-option", "--variant", "--proxy",
@@ -227,7 +230,7 @@ def suite_options(command: Command) -> Command:
     """Add the suite as an argument, and the options that say how it is read."""
     for decorate in reversed(
         [
-            click.argument("spec", type=click.Path(path_type=Path)),
+            click.argument("spec", type=A_PATH),
             click.option("--dialect", metavar="NAME", help="Read the suite in this format."),
             variant_option(
                 "Reproduce the quirks of the format's original tool, for the same numbers."
@@ -279,7 +282,7 @@ def run_options(command: Command) -> Command:
             ),
             click.option(
                 "--answers",
-                type=click.Path(path_type=Path),
+                type=A_PATH,
                 help="Answers on file: a folder, JSONL, CSV, TSV, Excel or Parquet.",
             ),
             click.option(
@@ -468,7 +471,7 @@ call_options = [
     click.option("--offline", is_flag=True, help="Allow connections to this machine only."),
     click.option(
         "--record",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=A_FILE,
         help="Record all model traffic of the run in this file, for --model replay:FILE.",
     ),
 ]
@@ -483,7 +486,7 @@ def suite_options_of_dialects(command: Command) -> Command:
             ),
             click.option(
                 "--data",
-                type=click.Path(path_type=Path),
+                type=A_PATH,
                 metavar="PATH",
                 help="A local copy of a recipe's rows: a file, or a folder.",
             ),
@@ -508,7 +511,7 @@ def moved_flags() -> list[Callable[[Command], Command]]:
 
 def _moved(flags: str, setting: str, kind: str, place: str) -> Callable[[Command], Command]:
     types: dict[str, Any] = {
-        "file": click.Path(path_type=Path, dir_okay=False),
+        "file": A_FILE,
         "flag": bool,
         "share": click.FloatRange(0, 1),
         "text": str,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -93,7 +92,11 @@ def table_width() -> int | None:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
-    return shutil.get_terminal_size().columns if on_terminal() else None
+    if not on_terminal():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from proctor.cli.options import (
+    A_FILE,
+    A_PATH,
     GroupedHelp,
     from_run_file,
     json_option,
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from proctor.errors import Problem, ProctorError
     from proctor.store.store import Store
 
-_FILE: Any = click.Path(path_type=Path, dir_okay=False)
 INCOMPLETE = 3
 """Exit code where something could not be run."""
 MOST_TABLES = 4
@@ -46,10 +47,10 @@ MOST_TABLES = 4
 @click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
 @click.option("--cases", is_flag=True, help="Include every case.")
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
-@click.option("--junit", type=_FILE, metavar="FILE", help="Also write JUnit XML.")
+@click.option("--junit", type=A_FILE, metavar="FILE", help="Also write JUnit XML.")
 @click.option(
     "--markdown",
-    type=_FILE,
+    type=A_FILE,
     metavar="FILE",
     help="Also write a summary for a pull request: verdict, gates, what got worse.",
 )
@@ -61,7 +62,7 @@ MOST_TABLES = 4
     help="A link at the end of --markdown. Repeatable.",
 )
 @click.option("--layout", metavar="ORIGIN", help="Also write the result files of this origin.")
-@click.option("--out", type=click.Path(path_type=Path), help="The folder for --layout.")
+@click.option("--out", type=A_PATH, help="The folder for --layout.")
 @store_option
 @parts_option
 @json_option

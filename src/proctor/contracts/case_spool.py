@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import overload
 
 from proctor.core.encoding import case_from
-from proctor.core.fingerprint import content_key, plain
+from proctor.core.fingerprint import case_key, content_key, plain
 from proctor.core.suite import Case, Json
 from proctor.io import json_bytes
 from proctor.io.concurrency import tallied
@@ -189,8 +189,12 @@ class Keyed(Sequence[tuple[str, Case]]):
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
         self._keys = bytearray()
-        contents = cases.contents() if isinstance(cases, SpooledCases) else map(plain, cases)
-        for key in tallied("keys", map(content_key, contents), len(cases)):
+        keys = (
+            map(content_key, cases.contents())
+            if isinstance(cases, SpooledCases)
+            else map(case_key, cases)
+        )
+        for key in tallied("keys", keys, len(cases)):
             self._keys += bytes.fromhex(key)
 
     def keys(self) -> Iterator[str]:

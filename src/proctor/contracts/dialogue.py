@@ -7,7 +7,7 @@ from collections.abc import (
     Iterable,
     Sequence,
 )
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.judge import Judge
@@ -17,6 +17,7 @@ from proctor.core.case_value import Value
 from proctor.core.exchange import Reply, Sampling
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.suite import Case, Message
+from proctor.records import dataclass
 
 if TYPE_CHECKING:
     from proctor.contracts.sandbox import Sandbox

@@ -9,10 +9,11 @@ from proctor.io.redaction import SECRETS, redact, redact_json
 
 def redact_reply(reply: Reply) -> Reply:
     """Return a model's reply without the keys of this process, wherever it repeats one."""
-    shown = [reply.text or "", reply.thinking, reply.finish, reply.request_id, reply.served_by]
-    plain = reply.round is None and not reply.tool_calls and not reply.carried
-    if plain and not any(map(SECRETS.within, (*shown, *reply.logprobs))):
-        return reply
+    if reply.round is None and not reply.tool_calls and not reply.carried:
+        shown = (reply.text or "", reply.thinking, reply.finish, reply.request_id, reply.served_by)
+        # All at once: no text repeats a key that does not repeat it among others.
+        if not SECRETS.within("\n".join((*shown, *reply.logprobs))):
+            return reply
     return replace(
         reply,
         text=None if reply.text is None else redact(reply.text),

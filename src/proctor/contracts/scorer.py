@@ -4,7 +4,7 @@ import importlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -355,6 +355,20 @@ def _declared_with_score(kind: type[Scorer], flag: str) -> bool:
         if "score" in vars(cls) or "score_texts" in vars(cls):
             return False
     return False
+
+
+@cache
+def decided_by_class(kind: type[Scorer], *names: str) -> bool:
+    """Tell whether flags and methods are what all scorers of a class have, whatever its parameters.
+
+    A property or method is so where it is the contract's own.
+    """
+    own: set[str] = {one.name for one in fields(kind)} if is_dataclass(kind) else set()
+    return own.isdisjoint(names) and all(
+        inspect.getattr_static(kind, name) is inspect.getattr_static(Scorer, name)
+        or isinstance(inspect.getattr_static(kind, name), bool)
+        for name in names
+    )
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.attempt import AttemptStatus
-from proctor.core.fingerprint import plain
+from proctor.core.fingerprint import is_plain, plain
 from proctor.core.score import Score, ScoreStatus
 
 
@@ -91,10 +91,11 @@ def _sound(name: str, score: Score) -> Score:
     """Return a score as it is, or a failed one where it cannot be added or stored."""
     if score.points is None and score.status is ScoreStatus.SCORED:
         return Score.failed(f"{name} returned a scored Score with no points", out_of=score.out_of)
-    numbers = [number for number in (score.points, score.out_of) if number is not None]
-    if not all(isfinite(number) for number in numbers):
-        return Score.failed(f"{name} gave {score.points} of {score.out_of} points")
-    plain(score.detail)
+    for number in (score.points, score.out_of):
+        if number is not None and not isfinite(number):
+            return Score.failed(f"{name} gave {score.points} of {score.out_of} points")
+    if not is_plain(score.detail):
+        plain(score.detail)
     return score
 
 

@@ -55,7 +55,10 @@ class Attempt:
     @property
     def output(self) -> str:
         """Return the candidate's last words."""
-        return next((m.content for m in reversed(self.messages) if m.role == "assistant"), "")
+        for message in reversed(self.messages):
+            if message.role == "assistant":
+                return message.content
+        return ""
 
     @classmethod
     def of(cls, case_id: str, output: str | None, *, index: int = 0) -> "Attempt":

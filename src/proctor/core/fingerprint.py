@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from itertools import compress, islice
 from json import encoder as json_encoder
-from operator import attrgetter, is_not
+from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
 try:  # which hashlib gives as its own; it alone does without loading OpenSSL
@@ -30,8 +30,35 @@ def plain(thing: Any) -> Json:
         }
     if kind is tuple or kind is list:
         return [value if type(value) in _SCALARS else plain(value) for value in thing]
-    if (layout := _LAYOUTS.get(kind) or _layout(kind)) is not None:
-        names, defaults, values = layout
+    if (content := _CONTENTS.get(kind) or _content_of(kind)) is not None:
+        return content(thing)
+    return _unusual(thing)
+
+
+_Content = Callable[[Any], dict[str, Json]]
+_CONTENTS: dict[type[Any], _Content | None] = {}
+"""What returns the fields of a dataclass as JSON, without those at their default, by class."""
+COMPILED_AFTER = 200
+"""How many objects of a class make it worth compiling code for it, which takes 0.3 ms."""
+
+
+def _content_of(kind: type[Any]) -> _Content | None:
+    if kind not in _CONTENTS:
+        layout = _layout(kind)
+        _CONTENTS[kind] = None if layout is None else _counted_content(kind, layout)
+    return _CONTENTS[kind]
+
+
+def _counted_content(kind: type[Any], layout: "_Layout") -> _Content:
+    """Return what makes JSON of the first objects of a class; for later ones, code is compiled."""
+    names, defaults, values = layout
+    seen = 0
+
+    def content(thing: Any) -> dict[str, Json]:
+        nonlocal seen
+        seen += 1
+        if seen == COMPILED_AFTER:
+            _CONTENTS[kind] = _compiled_content(names, defaults)
         own = values(thing)
         return {
             name: value if type(value) in _SCALARS else plain(value)
@@ -42,7 +69,22 @@ def plain(thing: Any) -> Json:
             if (value or not (value is None or isinstance(value, _EMPTY)))
             and (type(value) is not type(default) or value != default)
         }
-    return _unusual(thing)
+
+    return content
+
+
+def _compiled_content(names: tuple[str, ...], defaults: tuple[Any, ...]) -> _Content:
+    """Compile code that takes the fields of a dataclass one after the other."""
+    scope: dict[str, Any] = {"_plain": plain, "_SCALARS": _SCALARS}
+    lines = ["def content(thing):", " made = {}"]
+    for name, default in zip(names, defaults, strict=True):
+        lines += [
+            f" value = thing.{name}",
+            f" if {_is_kept(name, default, scope)}:",
+            f"  made[{name!r}] = value if type(value) in _SCALARS else _plain(value)",
+        ]
+    content: _Content = _compiled([*lines, " return made"], scope)["content"]
+    return content
 
 
 def is_plain(value: Any) -> bool:
@@ -58,9 +100,29 @@ def is_plain(value: Any) -> bool:
     return kind is list and all(map(is_plain, value))
 
 
+def key_text(thing: Any) -> str:
+    """Write a thing as ``sorted_json`` writes what ``plain`` makes of it, without making that."""
+    kind = type(thing)
+    if kind is str:
+        return _quoted(thing)
+    if (write := _WRITERS.get(kind)) is not None:
+        return write(thing)
+    if kind is tuple or kind is list:
+        return f"[{','.join([key_text(part) for part in thing])}]" if thing else "[]"
+    if kind is dict and _TEXTS.issuperset(map(type, thing)):
+        ordered = sorted(thing.items()) if len(thing) > 1 else thing.items()
+        return f"{{{','.join([f'{_quoted(name)}:{key_text(value)}' for name, value in ordered])}}}"
+    if kind in _SCALARS:
+        return int.__repr__(thing) if kind is int else _encoded(thing)
+    if kind is _Written:
+        return str(thing)
+    write = _writer(kind)
+    return _encoded(plain(thing)) if write is None else write(thing)
+
+
 def digest(*things: Any) -> str:
     """Hash JSON values and core dataclasses to 32 hexadecimal digits."""
-    return digest_plain([thing if type(thing) in _SCALARS else plain(thing) for thing in things])
+    return _hashed(key_text(things))
 
 
 def sorted_json(value: Json) -> str:
@@ -70,7 +132,10 @@ def sorted_json(value: Json) -> str:
 
 def digest_plain(values: list[Json]) -> str:
     """Hash JSON values that ``plain`` has made already."""
-    text = _encoded(values)
+    return _hashed(_encoded(values))
+
+
+def _hashed(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -81,7 +146,10 @@ def digest_bytes(content: bytes) -> str:
 
 def case_key(case: Case) -> str:
     """Address a case by its content; where it was written does not matter."""
-    return content_key(plain(case))
+    if case.files:
+        return content_key(plain(case))
+    write = _CASE_WRITERS.get(Case) or _case_writer()
+    return _hashed(f"[{write(case)}]")
 
 
 def content_key(content: dict[str, Json]) -> str:
@@ -117,10 +185,17 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
 
 def answer_key(case: Case, attempt: Attempt) -> str:
     """Address an attempt found on file by what the file says, wherever the file lies."""
-    recorded = (attempt.index, attempt.status.value, attempt.error, attempt.meta, attempt.usage)
-    noted = [attempt.notes] if attempt.notes else []
-    words = _hashable_transcript(case.messages), _hashable_transcript(attempt.messages)
-    return digest("answer", *words, recorded, attempt.seconds, *noted)
+    meta = "{}" if attempt.meta == {} else key_text(attempt.meta)
+    usage = "{}" if attempt.usage == {} else key_text(attempt.usage)
+    recorded = f"{key_text(attempt.index)},{_quoted(attempt.status)},{_quoted(attempt.error)}"
+    parts = [
+        *('"answer"', _transcript(case.messages), _transcript(attempt.messages)),
+        f"[{recorded},{meta},{usage}]",
+        "null" if attempt.seconds is None else key_text(attempt.seconds),
+    ]
+    if attempt.notes:
+        parts.append(key_text(attempt.notes))
+    return _hashed(f"[{','.join(parts)}]")
 
 
 def attempt_key(case: Case, index: int, identity: str) -> str:
@@ -135,7 +210,7 @@ def attempt_key(case: Case, index: int, identity: str) -> str:
         "attempt",
         case.id,
         index,
-        _hashable_transcript(case.messages),
+        _transcript(case.messages),
         case.dialogue,
         identity,
         *place,
@@ -144,17 +219,20 @@ def attempt_key(case: Case, index: int, identity: str) -> str:
 
 def scoring_key(case: Case, criterion: Criterion, version: str) -> str:
     """Address all that a score depends on besides the attempt."""
-    return digest(
-        "judged",
-        case.messages,
-        case.references,
-        case.context,
-        case.hidden,
-        criterion.scorer,
-        version,
-        *([_filed(case)] if case.files else []),
-        *([{"tools": case.tools}] if case.tools else []),
-    )
+    parts = [
+        '"judged"',
+        key_text(case.messages),
+        "[]" if case.references == () else key_text(case.references),
+        "[]" if case.context == () else key_text(case.context),
+        "{}" if case.hidden == {} else key_text(case.hidden),
+        key_text(criterion.scorer),
+        _quoted(version),
+    ]
+    if case.files:
+        parts.append(key_text(_filed(case)))
+    if case.tools:
+        parts.append(key_text({"tools": case.tools}))
+    return _hashed(f"[{','.join(parts)}]")
 
 
 def score_key(
@@ -181,7 +259,8 @@ def score_key(
         more.append(attempt.index)
     if attempt.status is AttemptStatus.UNANSWERED:
         more.append(attempt.error)
-    return digest(scoring, _hashable_transcript(attempt.messages), *more)
+    parts = [_quoted(scoring), _transcript(attempt.messages), *map(key_text, more)]
+    return _hashed(f"[{','.join(parts)}]")
 
 
 def _filed(case: Case) -> list[list[str]]:
@@ -189,19 +268,28 @@ def _filed(case: Case) -> list[list[str]]:
     return [[file.name, file.digest] for file in case.files]
 
 
-def _hashable_transcript(messages: Sequence[Message]) -> list[list[Json]]:
-    """Write a transcript in the form that is quick to hash."""
-    return [
-        [message.role, message.content, *message.images]
-        if not message.tool_calls and not message.tool_call_id
-        else _hashable_tool_message(message)
+class _Written(str):
+    """JSON that is part of what is hashed as it stands."""
+
+    __slots__ = ()
+
+
+def _transcript(messages: Sequence[Message]) -> _Written:
+    """Write a transcript in the form that is quick to hash: role, words and the rest, if any."""
+    listed = [
+        f"[{_quoted(message.role)},{_quoted(message.content)}]"
+        if not message.images and not message.tool_calls and not message.tool_call_id
+        else key_text(_with_rest(message))
         for message in messages
     ]
+    return _Written(f"[{','.join(listed)}]")
 
 
-def _hashable_tool_message(message: Message) -> list[Json]:
-    tools = {"calls": plain(message.tool_calls), "call": message.tool_call_id}
-    return [message.role, message.content, *message.images, tools]
+def _with_rest(message: Message) -> list[Json]:
+    rest: list[Json] = [message.role, message.content, *message.images]
+    if message.tool_calls or message.tool_call_id:
+        rest.append({"calls": message.tool_calls, "call": message.tool_call_id})
+    return rest
 
 
 _EMPTY = (str, tuple, dict)
@@ -215,10 +303,73 @@ _QUICK: Any = _MAKE and _MAKE(
     None, _ENCODER.default, json_encoder.encode_basestring, None, ":", ",", True, False, True
 )
 """The same encoder without what each use of it would set up anew, where Python has it."""
+_quoted = json_encoder.encode_basestring
+_TEXTS = frozenset({str})
+_Write = Callable[[Any], str]
+_WRITERS: dict[type[Any], _Write | None] = {}
+"""What writes the JSON of a class, for classes that have fields."""
+_CASE_WRITERS: dict[type[Any], _Write] = {}
+"""The same without the place where a case was written."""
 
 
-def _encoded(values: list[Json]) -> str:
-    return "".join(_QUICK(values, 0)) if _QUICK else _ENCODER.encode(values)
+def _encoded(value: Json) -> str:
+    return "".join(_QUICK(value, 0)) if _QUICK else _ENCODER.encode(value)
+
+
+def _writer(kind: type[Any]) -> _Write | None:
+    """Return what writes a dataclass, made once for each class."""
+    if kind not in _WRITERS:
+        layout = _layout(kind)
+        _WRITERS[kind] = None if layout is None else _made_writer(kind, layout)
+    return _WRITERS[kind]
+
+
+def _case_writer() -> _Write:
+    layout = _layout(Case)
+    assert layout is not None
+    _CASE_WRITERS[Case] = _made_writer(Case, layout, without="source")
+    return _CASE_WRITERS[Case]
+
+
+def _made_writer(kind: type[Any], layout: _Layout, *, without: str = "") -> _Write:
+    """Compile what ``plain`` and the encoder do with the fields of a class, one after the other.
+
+    Every key is made so, and to look at each field in a loop takes twice as long.
+    """
+    scope: dict[str, Any] = {"_quoted": _quoted, "_text": key_text}
+    lines = ["def write(thing):", " parts = []"]
+    for name, default in sorted(zip(layout[0], layout[1], strict=True), key=itemgetter(0)):
+        if name == without:
+            continue
+        head = f"{_quoted(name)}:"
+        lines += [
+            f" value = thing.{name}",
+            f" if {_is_kept(name, default, scope)}:",
+            f"  parts.append({head!r} + (_quoted(value) if type(value) is str else _text(value)))",
+        ]
+    write: _Write = _compiled([*lines, " return '{' + ','.join(parts) + '}'"], scope)["write"]
+    write.__qualname__ = f"write_{kind.__name__}"
+    return write
+
+
+def _is_kept(name: str, default: Any, scope: dict[str, Any]) -> str:
+    """Return code that tells whether a field is neither empty nor at its default."""
+    scope["_EMPTY"] = _EMPTY
+    condition = "value or not (value is None or isinstance(value, _EMPTY))"
+    if default is MISSING:
+        return condition
+    scope[f"_default_{name}"] = default
+    condition = f"value is not _default_{name} and ({condition})"
+    if default is None or (not default and isinstance(default, _EMPTY)):
+        # What is empty is left out whatever the default.
+        return condition
+    return f"{condition} and (type(value) is not type(_default_{name}) or value != _default_{name})"
+
+
+def _compiled(lines: Sequence[str], scope: dict[str, Any]) -> dict[str, Any]:
+    """Run code that was written of the names of our own fields, and return what it defines."""
+    exec("\n".join(lines), scope)  # noqa: S102  # nosec B102
+    return scope
 
 
 def _layout(kind: type[Any]) -> _Layout | None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from math import fsum
-from statistics import median, stdev
 
 from proctor.core.case_value import Value, ValueStatus
 from proctor.errors import UsageError
@@ -130,7 +129,11 @@ def spread(buckets: Sequence[float | None]) -> float:
     if len(buckets) < 2:
         return 0.0
     numbers = [bucket for bucket in buckets if bucket is not None]
-    return stdev(numbers) if len(numbers) > 1 else 0.0
+    if len(numbers) < 2:
+        return 0.0
+    from statistics import stdev
+
+    return stdev(numbers)
 
 
 def _pick(pick: str, values: Sequence[float]) -> float:
@@ -138,7 +141,11 @@ def _pick(pick: str, values: Sequence[float]) -> float:
         return max(values)
     if pick == "min":
         return min(values)
-    return median(values) if pick == "median" else mean(values)
+    if pick != "median":
+        return mean(values)
+    from statistics import median
+
+    return median(values)
 
 
 def _chosen(pick: str, scored: Sequence[tuple[float, float, int]]) -> tuple[int, ...]:

@@ -6,9 +6,10 @@ from pathlib import PurePath
 
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
+from proctor.late_patterns import late_pattern
 
-_SHOWN = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{1,20}://)[^\s'\"<>]*@", re.I)
-_CREDENTIALS = re.compile(r"https?:[/\\]{2}[^\s?#]*@|https?:[/\\]{2}[^\s/]*@", re.I)
+_SHOWN = late_pattern(r"(?P<scheme>\b[a-z][a-z0-9+.-]{1,20}://)[^\s'\"<>]*@", re.I)
+_CREDENTIALS = late_pattern(r"https?:[/\\]{2}[^\s?#]*@|https?:[/\\]{2}[^\s/]*@", re.I)
 
 
 def holds_user_info(text: str) -> bool:
@@ -25,9 +26,9 @@ def without_user_info(text: str) -> str:
     return _SHOWN.sub(r"\g<scheme>…@", text)
 
 
-_ADDRESS = re.compile(r"@(?=https?://)")
-_PLACE = re.compile(r"@https?://([^/,\s?#]+)(/[^,\s?#]*)?")
-_BARE_ADDRESS = re.compile(
+_ADDRESS = late_pattern(r"@(?=https?://)")
+_PLACE = late_pattern(r"@https?://([^/,\s?#]+)(/[^,\s?#]*)?")
+_BARE_ADDRESS = late_pattern(
     r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\])(?::\d+)?(?:/\S*)?)$", re.I
 )
 

@@ -1,6 +1,5 @@
 """One candidate on one suite, the signature of how it was examined, and what came of it."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field, fields
 from enum import StrEnum
@@ -14,6 +13,7 @@ from proctor.core.fold import Folded
 from proctor.core.score import Score
 from proctor.core.suite import VARIANT, Case, Json, Spec
 from proctor.core.variance import VarianceBudget, VarianceParts
+from proctor.late_patterns import late_pattern
 from proctor.records import dataclass
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ SCORERS = "scorers"
 CASES_PER_BLOCK = 1_000
 """Numbers are added case by case within blocks of positions in the suite, and block by block over
 them: so their last digits do not depend on how many processes share a run."""
-_PART = re.compile(
+_PART = late_pattern(
     rf"(?:^|\|)(suite|dialect|{VARIANT}|scorers|sampling|judge|panel|prompt|simulator|prompts|refused|resources|reduce"
     r"|attempts|n|unanswered|unscored|ci|version|imported):"
 )
-_SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")
+_SCORER = late_pattern(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")
 """A scorer with its version; what follows a plus sign may have dashes of its own."""
 
 
@@ -132,6 +132,8 @@ class RunStatus(StrEnum):
 
 RESOURCES = "resources"
 """Where a run's settings and signature keep what its agent had."""
+METRIC = "metric"
+"""The breakdown by what criteria measure, beside those by tags."""
 CAUSES = "causes"
 """Where a summary's failures count whose fault attempts were that did not end well."""
 

@@ -148,7 +148,10 @@ class Case:
     @property
     def prompt(self) -> str:
         """Return the text of the last user message, the question as such."""
-        return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
+        for message in reversed(self.messages):
+            if message.role == "user":
+                return message.content
+        return ""
 
 
 VARIANT = "compat"

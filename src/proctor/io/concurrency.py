@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from itertools import islice
 from threading import Event, Thread
-from types import coroutine
+from types import CoroutineType, coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from proctor.records import dataclass
@@ -106,6 +106,90 @@ def in_line() -> Iterator[None]:
         yield
 
 
+class TimeLimit:
+    """A limit of time for many pieces of work at once, with one timer for all of them.
+
+    Each is counted from its own begin, and ended as ``asyncio.timeout`` ends it, which would set a
+    timer of its own for each.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        import asyncio
+
+        self._seconds = seconds
+        self.current_task = asyncio.current_task
+        self._under_way: dict[_TimedWork, None] = {}
+        """What is under way, in the order in which it began, which is that of the ends."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether nothing is under way, and no timer set."""
+        return not self._under_way and self._timer is None
+
+    def around(self) -> "_TimedWork":
+        """Return what raises a TimeoutError in the current task if its block takes longer."""
+        return _TimedWork(self)
+
+    def begin(self, work: "_TimedWork", loop: "asyncio.AbstractEventLoop") -> float:
+        """Take in a piece of work, and return when it must have ended."""
+        ends = loop.time() + self._seconds
+        self._under_way[work] = None
+        if self._timer is None:
+            self._timer = loop.call_at(ends, self._ring, loop)
+        return ends
+
+    def end(self, work: "_TimedWork") -> None:
+        """Let go of a piece of work that has ended."""
+        self._under_way.pop(work, None)
+        if not self._under_way and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self, loop: "asyncio.AbstractEventLoop") -> None:
+        self._timer = None
+        for work in list(self._under_way):
+            if work.ends > loop.time():
+                self._timer = loop.call_at(work.ends, self._ring, loop)
+                return
+            del self._under_way[work]
+            work.expire()
+
+
+class _TimedWork:
+    """One piece of work within a limit of time."""
+
+    __slots__ = ("_cancelling", "_expired", "_limit", "_task", "ends")
+
+    def __init__(self, limit: TimeLimit) -> None:
+        self._limit = limit
+        self._expired = False
+        self.ends = 0.0
+
+    def __enter__(self) -> None:
+        task = self._limit.current_task()
+        assert task is not None
+        self._task: asyncio.Task[Any] = task
+        self._cancelling = task.cancelling()
+        self.ends = self._limit.begin(self, task.get_loop())
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        self._limit.end(self)
+        if not self._expired:
+            return
+        import asyncio
+
+        # Where others have cancelled the task as well, that goes on.
+        others = self._task.uncancel() > self._cancelling
+        if not others and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise TimeoutError from error if isinstance(error, BaseException) else None
+
+    def expire(self) -> None:
+        """End the work, since its time is over."""
+        self._expired = True
+        self._task.cancel()
+
+
 async def map_unordered(
     things: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, limit: int
 ) -> AsyncGenerator[Result, None]:
@@ -137,7 +221,7 @@ async def map_unordered(
                 except StopIteration:
                     exhausted = True
                     break
-                begun: asyncio.Future[Result] = asyncio.ensure_future(work(thing))
+                begun: asyncio.Future[Result] = _begun(loop, work(thing))
                 running.add(begun)
                 begun.add_done_callback(note)
             if not running:
@@ -153,6 +237,15 @@ async def map_unordered(
             future.cancel()
         if running:
             await asyncio.wait(running)
+
+
+def _begun(loop: "asyncio.AbstractEventLoop", work: Awaitable[Result]) -> "asyncio.Future[Result]":
+    """Begin work in a loop; most is a coroutine, of which nothing else needs to be found out."""
+    if type(work) is CoroutineType:
+        return loop.create_task(work)
+    import asyncio
+
+    return asyncio.ensure_future(work)
 
 
 async def in_thread(work: Callable[[], Result]) -> Result:
@@ -400,7 +493,11 @@ def tallied(phase: str, things: Iterable[Item], total: int | None = None) -> Ite
 
 
 def _tallied(tally: PhaseCount, things: Iterable[Item]) -> Iterator[Item]:
-    for thing in things:
+    number = 0
+    for number, thing in enumerate(things, 1):
         yield thing
-        tally.add()
+        if not number % EVERY:
+            tally.done = number
+            tally.tell()
+    tally.done = number
     tally.tell()

@@ -1,7 +1,6 @@
 """What would be too much to hold: a database of this process alone, in a file without a name."""
 
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -97,6 +96,8 @@ def as_column(key: int | str) -> int | bytes:
 
 
 def _failed(error: sqlite3.Error) -> StoreError:
+    import tempfile
+
     return StoreError(
         f"a temporary file in {tempfile.gettempdir()} failed: {error}"
         " (fix: make room there, or name another folder in TMPDIR)"

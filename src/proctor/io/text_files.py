@@ -22,6 +22,7 @@ import orjson
 
 from proctor.errors import Problem, SuiteError, UsageError
 from proctor.io.json_bytes import Json
+from proctor.late_patterns import late_pattern
 from proctor.records import dataclass
 
 MAX_FILE = 64 * 1024 * 1024
@@ -44,8 +45,8 @@ Whoever trusts a file moves them by a variable of the environment, ``PROCTOR_MAX
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """What may stand between the fields of a table, and what that is called."""
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_QUOTED = late_pattern(r'"(?:[^"]|"")*"')
+LINE_END = late_pattern("\r\n|[\n\r\x85\u2028\u2029]")
 """What ends a line in YAML, whose places count so."""
 
 Loc = tuple[str | int, ...]
@@ -235,10 +236,11 @@ def read_jsonl(
         if number > most:
             raise _too_many_rows(path, most)
         seen(line)
-        if not line.strip():
+        if line.isspace():
             continue
-        text = decode(path, line.rstrip(b"\r\n"), row=number)
-        data = _parse_json(path, text, number, finite=finite)
+        if finite or (data := _ordinary_json(line)) is _UNREAD:
+            text = decode(path, line.rstrip(b"\r\n"), row=number)
+            data = _parse_json(path, text, number, finite=finite)
         yield Document(path=path, data=data, row=number)
 
 
@@ -247,7 +249,9 @@ def read_lines(path: Path) -> Iterator[bytes]:
     try:
         refuse_pipe(path)
         with path.open("rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(MAX_ROW), b""), 1):
+            number, read = 0, file.readline
+            while line := read(MAX_ROW):
+                number += 1
                 if len(line) >= MAX_ROW:
                     raise file_error(path, f"a line of more than {MAX_ROW:,} bytes", number, 1)
                 yield line
@@ -450,10 +454,31 @@ def parse_json(text: str, *, finite: bool = False) -> Json:
     return data
 
 
+_UNREAD = object()
+"""What stands for a line that is not ordinary."""
+_FLAT = 2 * MAX_DEPTH
+"""What is no longer than that, in bytes, is not nested too deep."""
+
+
+def _ordinary_json(line: bytes) -> Json:
+    """Read a line as ``parse_json`` does, if it is what nearly all are, and need not be decoded."""
+    if len(line) > _FLAT and (
+        len(line) > MAX_VALUES or line.count(b"[") + line.count(b"{") > MAX_DEPTH
+    ):
+        return _UNREAD
+    if _WIDE_BYTES.search(line):
+        return _UNREAD
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return _UNREAD
+
+
 _TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
 MOST_DIGITS = 400
-_LONG = re.compile(rf"[0-9]{{{MOST_DIGITS}}}")
-_WIDE = re.compile("[0-9]{19}")
+_LONG = late_pattern(rf"[0-9]{{{MOST_DIGITS}}}")
+_WIDE = late_pattern("[0-9]{19}")
+_WIDE_BYTES = re.compile(rb"[0-9]{19}")
 """A whole number of more than 64 bits has so many digits."""
 
 

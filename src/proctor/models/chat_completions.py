@@ -73,7 +73,8 @@ def read_chat(payload: Json, rung: str) -> Reply:
     """Read a reply; the call of the tool that stands for a shape is its text."""
     choice = payload["choices"][0]
     message = choice.get("message") or {}
-    functions = [(call["function"], call.get("id")) for call in message.get("tool_calls") or ()]
+    calls = message.get("tool_calls")
+    functions = [(call["function"], call.get("id")) for call in calls] if calls else []
     reply_text = text_of(message.get("content"))
     if rung == "tool" and functions:
         reply_text, functions = arguments_text(functions[0][0]["arguments"]), []
@@ -83,13 +84,13 @@ def read_chat(payload: Json, rung: str) -> Reply:
     apart = message.get("reasoning_content") or message.get("reasoning") or ""
     return Reply(
         text=text or None,
-        thinking="\n\n".join(part for part in (text_of(apart), thinking) if part),
+        thinking="\n\n".join(filter(None, (text_of(apart), thinking))),
         finish=str(choice.get("finish_reason") or ""),
         usage=chat_usage(payload.get("usage") or {}),
         request_id=str(payload.get("id") or ""),
         served_by=str(payload.get("model") or ""),
         logprobs=alternatives(choice.get("logprobs")),
-        tool_calls=tuple(called(f["name"], f.get("arguments"), id_) for f, id_ in functions),
+        tool_calls=tuple([called(f["name"], f.get("arguments"), id_) for f, id_ in functions]),
     )
 
 

@@ -25,12 +25,15 @@ IDLE_LIMIT = 30.0
 """Seconds after which a connection that nobody used is not used any more."""
 NEXT_ADDRESS = 0.25
 """Seconds after which another address of the same server is tried as well."""
+BLOCK = 32 * 2**10
+"""Bytes that are read at once."""
 LONGEST_HEAD = 256 * 2**10
 LONGEST_LINE = 8 * 2**10
 MOST_MEMBERS = 100
 """Parts that a packed reply may consist of; each costs time, and may be empty."""
 _STATUS = re.compile(rb"HTTP/1\.([01])[ \t]+([1-5][0-9][0-9])(?:[ \t\r\n]|$)")
-_END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+_END_OF_HEAD = re.compile(rb"\n\r?\n")
+"""What begins with a certain character is found ten times as fast; one before it does no harm."""
 _SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
 _NO_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -174,8 +177,12 @@ class _ChunkedBody(_Body):
         return False
 
 
-class Connection(asyncio.Protocol):
-    """One connection, on which one request after the other is answered."""
+class Connection(asyncio.BufferedProtocol):
+    """One connection, on which one request after the other is answered.
+
+    What comes is put into one block that is always the same: a plain protocol is given a new one of
+    256 KiB for each reply, which the system has to find and to take back.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.idle_since = 0.0
@@ -184,6 +191,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._waiting: asyncio.Future[HttpReply] | None = None
         self._largest = 0
+        self._block: memoryview | None = None
         self._early = bytearray()
         """What has come of a head that is not whole."""
         self._body: _Body | None = None
@@ -229,13 +237,20 @@ class Connection(asyncio.Protocol):
             return
         self._fail(exc or HungUp("the server hung up before its reply was whole"))
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, _wanted: int) -> memoryview:
+        """Return where to put what comes."""
+        if self._block is None:
+            self._block = memoryview(bytearray(BLOCK))
+        return self._block
+
+    def buffer_updated(self, count: int) -> None:
         """Take bytes of a reply; a server that speaks without being asked is not listened to."""
         if self._waiting is None:
             self.abort()
             return
+        assert self._block is not None
         try:
-            self._take(data)
+            self._take(bytes(self._block[:count]))
         except (NotHttp, ReplyTooLong) as error:
             self._fail(error)
 

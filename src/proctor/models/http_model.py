@@ -85,6 +85,7 @@ def split(text: str) -> tuple[str, str | None]:
 
 ELSEWHERE = (404, 405)
 """What servers answer where they have nothing at a path."""
+_REFUSALS = frozenset((*STATUSES, *ELSEWHERE))
 TOOL_FIELDS = frozenset({"tools"})
 """What tools are sent as, by every provider."""
 CHECK_LIMIT = 10.0
@@ -294,7 +295,7 @@ class Served(Model):
         while True:
             path = self._call(request, learned)
             answer = await endpoint.post(path, json_bytes.dumps(nested(body)), limit)
-            if answer.status not in (*STATUSES, *ELSEWHERE):
+            if answer.status not in _REFUSALS:
                 break
             refusal = Refusal.of(answer.data, answer.status)
             if first is None and self._moved(refusal, request, learned):
@@ -383,14 +384,11 @@ class Served(Model):
             message = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
             raise TryFailed(message, status=answer.status) from None
         reply = redact_reply(reply)
-        cost = None if self.rates is None else self.rates.cost(reply.usage)
-        usage = replace(reply.usage, cost=cost)
-        return replace(
-            reply,
+        return reply.received(
             rung=rung,
             seconds=round(answer.seconds, 6),
             request_id=redact(_request_id(answer) or reply.request_id),
-            usage=usage,
+            cost=None if self.rates is None else self.rates.cost(reply.usage),
         )
 
     def _refusal(self, base: str, answer: HttpAnswer, status: int) -> TryFailed:
@@ -568,7 +566,7 @@ MOST_TOKENS = 10**12
 
 def count_of(reported: Json) -> int:
     """Read a number of tokens; what is none is 0."""
-    if not isinstance(reported, int | float) or reported <= 0:
+    if reported is None or not isinstance(reported, int | float) or reported <= 0:
         return 0
     if reported > MOST_TOKENS:
         raise ImpossibleNumber(f"it counts {reported:.6g} tokens")

@@ -4,11 +4,9 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from statistics import median
 from typing import TypeVar
 
 from proctor.errors import ModelError
@@ -21,6 +19,8 @@ LEAST_LIMIT, FIRST_LIMIT = 20.0, 120.0
 """Seconds that a try may take: at least, and as long as no reply has come yet."""
 LOOK_EVERY = 2.0
 """Seconds between two looks at a call whose time limit may have become known."""
+RECENT, LOOK_AFTER = 32, 8
+"""How many replies tell what is usual, and after how many new ones it is sought again."""
 SLOWER = 20
 """How many times the usual time of a reply is taken for a call that hangs."""
 REFUSAL = 0.25
@@ -65,7 +65,9 @@ class Retrying:
     chance: Callable[[], float] = random.random
 
     def __post_init__(self) -> None:
-        self._recent: deque[float] = deque(maxlen=32)
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._unsorted = 0
+        """How many replies came since what is usual was sought."""
         self._usual: float | None = None
 
     async def run(
@@ -120,9 +122,15 @@ class Retrying:
             trying.cancel()
 
     def took(self, seconds: float) -> None:
-        """Take note of how long a reply took."""
+        """Take note of how long a reply took.
+
+        Among many, a single one hardly moves what is usual, so that it is not sought each time.
+        """
         self._recent.append(seconds)
-        self._usual = median(self._recent)
+        self._unsorted += 1
+        if len(self._recent) < RECENT or self._unsorted >= LOOK_AFTER:
+            self._unsorted = 0
+            self._usual = _middle(self._recent)
 
     def time_limit(self, slow: int = 0) -> float:
         """Return how long a try may take, after so many that took too long."""
@@ -138,6 +146,13 @@ class Retrying:
         return wait * (0.5 + self.chance() / 2)
 
 
+def _middle(numbers: Collection[float]) -> float:
+    """Return the median; the standard library's comes with all of its statistics."""
+    ordered = sorted(numbers)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
 def seconds_of(retry_after: str | None, now: datetime | None = None) -> float | None:
     """Read a ``Retry-After`` header: seconds, or the date after which to come again."""
     if not retry_after:
@@ -145,6 +160,8 @@ def seconds_of(retry_after: str | None, now: datetime | None = None) -> float | 
     try:
         seconds = float(retry_after)
     except ValueError:
+        from email.utils import parsedate_to_datetime
+
         try:
             date = parsedate_to_datetime(retry_after)
         except ValueError:

@@ -1,6 +1,5 @@
 """Reasons for the value of a case, in short lines."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from proctor.core.case_value import ValueStatus, shares
 from proctor.core.run import CAUSES, AttemptResult, CaseResult, RunStatus
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
+from proctor.late_patterns import late_pattern
 
 if TYPE_CHECKING:
     from proctor.core.cause import Cause
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NEAR = 1e-9
 _UNREACHED, _SILENT = "the candidate could not be reached", "no answer"
 # Control and formatting characters, which could move a terminal's cursor or reverse text.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+_UNPRINTABLE = late_pattern(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def one_line(text: str) -> str:
@@ -27,7 +27,12 @@ def one_line(text: str) -> str:
 def full_marks(result: CaseResult) -> bool:
     """Tell whether a case has full marks."""
     value = result.folded.value
-    return value is not None and value >= result.case.full_score - _NEAR
+    return value is not None and is_full(value, result.case)
+
+
+def is_full(value: float, case: Case) -> bool:
+    """Tell whether a value is all that a case is worth."""
+    return value >= case.full_score - _NEAR
 
 
 def reasons(result: CaseResult) -> list[str]:

@@ -2,7 +2,8 @@
 
 from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
-from statistics import NormalDist
+
+from proctor.stats.normal import normal_quantile
 
 _NORMAL = 2_000.0
 """From this size of both parameters on a series around the normal distribution is as good."""
@@ -27,7 +28,7 @@ def beta_quantile(p: float, a: float, b: float) -> float:
     if not 0 < p < 1 or not (a > 0 and b > 0):
         raise ValueError("a quantile needs 0 < p < 1 and parameters above 0")
     if min(a, b) > _NORMAL:
-        return _expanded(NormalDist().inv_cdf(p), a, b)
+        return _expanded(normal_quantile(p), a, b)
     # The smaller parameter first: its side has the finer steps of floating-point numbers.
     return _solve(p, a, b) if a <= b else 1 - _solve(1 - p, b, a)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from math import exp, inf, isfinite, lgamma, log, log1p, pi, sqrt
-from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 from proctor.records import dataclass
 from proctor.stats.beta import beta_quantile, incomplete_beta
+from proctor.stats.normal import normal_quantile
 
 Interval = tuple[float, float]
 IntervalMethod = Literal["bounded", "t", "bootstrap"]
@@ -353,7 +353,7 @@ def skewed_quantile(moments: tuple[float, float, float], p: float) -> float:
     By Wilson and Hilferty's cube root, which is close down to the exponential distribution.
     """
     mean, deviation, skew = moments
-    z = NormalDist().inv_cdf(p)
+    z = normal_quantile(p)
     if abs(skew) < 1e-5:
         return mean + deviation * z
     shape = 4 / skew**2
@@ -372,7 +372,7 @@ def t_quantile(p: float, df: float) -> float:
         return -t_quantile(1 - p, df)
     if p == 0.5:
         return 0.0
-    start = _expanded(NormalDist().inv_cdf(p), df)
+    start = _expanded(normal_quantile(p), df)
     return start if df > _LARGE_DF else _solve(1 - p, df, start)
 
 

@@ -133,11 +133,6 @@ class LinkReader:
         return keys, by_place
 
 
-def place_of(run_id: str, row: RunAttempt) -> dict[str, Any]:
-    """Return the columns of an attempt's position in a run."""
-    return {"run_id": run_id, "position": row.position, "number": row.index}
-
-
 UNFINISHED = tuple(status.value for status in AttemptStatus if not status.is_final)
 """Statuses of attempts that the next run makes again."""
 
@@ -269,11 +264,23 @@ class Attempts:
             self._homes.leave_parts(run_id)
             for chunk in chunks(rows):
                 places = [
-                    {**place_of(run_id, row), "attempt_key": row.attempt_key} for row in chunk
+                    {
+                        "run_id": run_id,
+                        "position": row.position,
+                        "number": row.index,
+                        "attempt_key": row.attempt_key,
+                    }
+                    for row in chunk
                 ]
                 connection.execute(link_attempts, places)
                 scored = [
-                    {**place_of(run_id, row), "criterion": criterion, "score_key": key}
+                    {
+                        "run_id": run_id,
+                        "position": row.position,
+                        "number": row.index,
+                        "criterion": criterion,
+                        "score_key": key,
+                    }
                     for row in chunk
                     for criterion, key in row.score_keys.items()
                 ]

@@ -1,7 +1,6 @@
 """Rows of the store that have no type in core, and the encoding of values as text."""
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -14,6 +13,7 @@ from proctor.core.case_value import ValueStatus
 from proctor.core.fingerprint import plain
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
+from proctor.late_patterns import late_pattern
 from proctor.records import dataclass
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 
 # NUL is refused by PostgreSQL, lone surrogates by both databases; DLE is what escapes them.
-_AWKWARD = re.compile("[\x00\x10\ud800-\udfff]")
-_ESCAPED = re.compile("\x10([0-9a-f]{4})")
+_AWKWARD = late_pattern("[\x00\x10\ud800-\udfff]")
+_ESCAPED = late_pattern("\x10([0-9a-f]{4})")
 
 
 def encode(thing: Any) -> str:
@@ -85,9 +85,14 @@ def readable(
     return objects
 
 
+def needs_escape(text: str) -> bool:
+    """Tell quickly whether a text may have characters that a database rejects."""
+    return not text.isascii() or "\x10" in text or "\0" in text
+
+
 def escape(text: str) -> str:
     """Escape the characters that a database rejects."""
-    if text.isascii() and "\x10" not in text and "\0" not in text:
+    if not needs_escape(text):
         return text  # as most are: what is looked for one by one takes as long as the rest
     return _AWKWARD.sub(lambda match: f"\x10{ord(match[0]):04x}", text)
 

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Dialect,
     Float,
     Index,
@@ -14,6 +15,8 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    cast,
+    func,
     text,
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -68,6 +71,11 @@ class LargeWhole(AnyWhole):
 
     impl = BigInteger
     cache_ok = True
+
+
+def total_size(table: Table) -> ColumnElement[int]:
+    """Return the sum of a table's column ``size`` as a whole number, which PostgreSQL widens."""
+    return cast(func.sum(table.c.size), LargeWhole)
 
 
 def is_number(kind: TypeEngine[Any]) -> bool:

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from proctor.store.cells import READERS
-from proctor.store.rows import escape
+from proctor.store.rows import escape, needs_escape
 from proctor.store.statements import Statement
 from proctor.store.store_file import StoreFile
 
@@ -19,6 +19,8 @@ WRITES = "writes"
 """Where a connection notes that it has the cache of a writer."""
 WRITER_CACHE = "PRAGMA cache_size=-65536"
 """A cache for the index pages of random keys, which readers do not need."""
+FEWEST_ROWS = 100
+"""From so many rows on it is worth to look for what all of them lack."""
 KEYS = "keys"
 """The name of the one value of a statement that may be a list."""
 _LISTED = f"(__[POSTCOMPILE_{KEYS}])"
@@ -95,6 +97,35 @@ class SqliteStatement:
             if value is not None:
                 changed[place] = escape(value)
         return tuple(changed)
+
+    def for_rows(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, Iterator[tuple[Any, ...]]]:
+        """Return the text and the values for many rows.
+
+        What none of them has is part of the text: to hand over that a value is missing takes
+        longer than to hand over a value.
+        """
+        first = rows[0] if len(rows) >= FEWEST_ROWS and self.sql.startswith("INSERT") else {}
+        missing = [
+            name
+            for name in self._names
+            if name in first and first[name] is None and all(row[name] is None for row in rows)
+        ]
+        if not missing or self.sql.count("?") != len(self._names):
+            return self.sql, self._all_values(rows)
+        marks = ["NULL" if name in missing else "?" for name in self._names]
+        parts = self.sql.split("?")
+        sql = "".join(part for pair in zip(parts, [*marks, ""], strict=True) for part in pair)
+        names = tuple(name for name in self._names if name not in missing)
+        texts = tuple(names.index(self._names[i]) for i in self._texts if self._names[i] in names)
+        return sql, SqliteStatement(sql, names, self._fixed, texts, ())._all_values(rows)
+
+    def _all_values(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        """Return the values of many rows; most have no character that a database rejects."""
+        for place in self._texts:
+            name = self._names[place]
+            if name in self._fixed or needs_escape("".join([row[name] or "" for row in rows])):
+                return map(self.values, rows)
+        return map(self._read, rows)
 
     def with_keys(self, row: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the text and the values for a list of keys."""
@@ -214,7 +245,7 @@ class SqliteConnection:
         """Execute a statement, once or for all rows."""
         text = self._text(named)
         if isinstance(rows, list):
-            cursor = self.raw.executemany(text.sql, map(text.values, rows))
+            cursor = self.raw.executemany(*text.for_rows(rows))
             return Fetched((), cursor.rowcount)
         row = rows or {}
         sql, values = text.with_keys(row) if text.has_keys else (text.sql, text.values(row))

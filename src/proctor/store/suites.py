@@ -3,8 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
-from operator import attrgetter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -15,6 +14,7 @@ from proctor.io.concurrency import tallied
 from proctor.store import sql
 from proctor.store.database import Database, chunks
 from proctor.store.homes import Homes
+from proctor.store.record_text import encode_record
 from proctor.store.rows import BROKEN, Positions, SuiteRow, decode_object, encode
 from proctor.store.runs import LATEST, delete_unshared
 from proctor.store.scores import DAMAGED
@@ -269,7 +269,8 @@ class Suites:
         with self._database.write() as connection:
             for chunk in chunks(enumerate(tallied("store", cases))):
                 documents = [
-                    {"key": key, "document": encode(_without_source(case))}
+                    # Where a case was read stands beside its place in a suite.
+                    {"key": key, "document": encode_record(case, without="source")}
                     for _, (key, case) in chunk
                 ]
                 links = [
@@ -284,15 +285,6 @@ class Suites:
                 ]
                 connection.execute(content, documents)
                 connection.execute(places, links)
-
-
-_FIELDS = tuple(one.name for one in fields(Case))
-_VALUES = attrgetter(*_FIELDS)
-
-
-def _without_source(case: Case) -> dict[str, Any]:
-    """Return a case as a document has it; where it was read stands beside its place in a suite."""
-    return {**dict(zip(_FIELDS, _VALUES(case), strict=True)), "source": ""}
 
 
 COLUMNS = ("key", "name", "version", "dialect", "cases", "created", "imported")

@@ -57,6 +57,7 @@ from proctor.store.schema import (
     suite_parts,
     suites,
     summaries,
+    total_size,
 )
 from proctor.store.store import Store
 
@@ -411,7 +412,7 @@ def _bytes_of(store: Store) -> int | None:
 
 def _part_sizes(database: Database, table: Table) -> dict[str, int]:
     owner = next(iter(table.primary_key))
-    query = select(owner, func.sum(table.c.size)).group_by(owner)
+    query = select(owner, total_size(table)).group_by(owner)
     return {row[0]: int(row[1] or 0) for row in database.fetch_all(query)}
 
 

@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ import pytest
 from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
 
 from proctor import registry
+from proctor.core.run import RunStatus
+from proctor.core.score import Score
 from proctor.core.suite import Json, Spec
 from proctor.engine.bulk import worker_process
 from proctor.engine.bulk.tasks import ShareTask
 from proctor.engine.bulk.workers import WorkerLost
 from proctor.errors import SuiteError
 from proctor.io import parquet_files
+from proctor.scorers.text.comparisons import Number
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -219,6 +223,81 @@ def test_a_part_that_is_there_is_kept_and_one_of_other_answers_made_again(
     assert third.outcome.view.summary != first.outcome.view.summary
     assert len(list(tmp_path.glob("s.db.parts/r-*/*.parquet"))) == 2
     assert len(list(tmp_path.glob("s.db.parts/s-*/*.parquet"))) == 1
+
+
+def test_failed_scores_are_tried_again_by_the_same_command_after_the_end(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases, answers = simple_rows(1_100)
+    cases = [{**case, "criteria": [{"rouge": "rougeL"}, {"number": 4}]} for case in cases]
+    answers = [
+        {**one, "output": "four" if place != 7 else "4"} for place, one in enumerate(answers)
+    ]
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    score = Number.score_texts
+
+    def broken(self: Number, output: str, references: tuple[str, ...]) -> Score:
+        if output == "4":
+            raise RuntimeError("not today")
+        return score(self, output, references)
+
+    monkeypatch.setattr(Number, "score_texts", broken)
+    first = run(suite, file, bulk=True)
+    assert first.outcome.graded.failed == 1
+    before = first.store.parts.of_run(first.outcome.view.run.id)
+    # Nobody knows whether an interrupted run would have failed again: it goes on where it was.
+    first.store.runs.save(replace(first.outcome.view.run, status=RunStatus.INTERRUPTED))
+    assert run(suite, file, bulk=True).outcome.graded.judged == 0
+    first.store.runs.save(first.outcome.view.run)
+    assert run(suite, file, bulk=True).outcome.graded.failed == 1
+    assert first.store.parts.of_run(first.outcome.view.run.id) == before
+    assert len(list(tmp_path.glob("s.db.parts/r-*/*.parquet"))) == 4
+    monkeypatch.setattr(Number, "score_texts", score)
+    again = run(suite, file, bulk=True)
+    assert (again.outcome.graded.judged, again.outcome.graded.stored) == (2_000, 200)
+    assert (
+        again.outcome.view.summary
+        == run(suite, file, store="rows", bulk=False).outcome.view.summary
+    )
+    after = again.store.parts.of_run(again.outcome.view.run.id)
+    assert [one.place == other.place for one, other in zip(before, after, strict=True)] == [
+        False,
+        True,
+    ]
+    assert len(list(tmp_path.glob("s.db.parts/r-*/*.parquet"))) == 4
+    assert run(suite, file, bulk=True).outcome.graded.judged == 0
+
+
+def test_cases_whose_file_is_gone_or_cut_short_are_written_again(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(1_100)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    first = run(suite, file, bulk=True)
+    written = sorted(tmp_path.glob("s.db.parts/s-*/*.parquet"))
+    written[0].unlink()
+    written[1].write_bytes(written[1].read_bytes()[:-9])
+    assert [one.case.id for one in first.cases()] != [case["id"] for case in cases]
+    again = run(suite, file, bulk=True)
+    assert again.outcome.graded.judged == 0
+    assert [one.case.id for one in again.cases()] == [case["id"] for case in cases]
+    now = sorted(tmp_path.glob("s.db.parts/s-*/*.parquet"))
+    assert len(now) == 2
+    assert not set(now) & set(written)
+    run(suite, file, bulk=True)
+    assert sorted(tmp_path.glob("s.db.parts/s-*/*.parquet")) == now
+
+
+def test_tags_are_in_the_order_of_the_suite(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(30)
+    for number, case in enumerate(cases):
+        case["tags"] = {"zone": str(number % 2), "area": "x"} if number % 3 else {"a": ["c", "b"]}
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    rows, parts = run(suite, file, store="rows"), run(suite, file, store="parts", bulk=True)
+    assert list(parts.outcome.view.summary.groups) == ["a", "zone", "area", "metric"]
+    for one in (rows, parts):
+        assert [list(row.tags) for row in one.rows()[:2]] == [["a"], ["zone", "area"]]
 
 
 def test_a_part_that_costs_a_worker_its_life_is_scored_here(

@@ -105,6 +105,7 @@ def test_a_part_has_two_files_and_tells_their_size(
     task = check_task(suite, folder)
     check_cases(task)
     share = ShareTask(
+        tags=[],
         suite={"name": "s"},
         number=0,
         first=0,

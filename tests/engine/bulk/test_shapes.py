@@ -1,17 +1,18 @@
 """The value of plain cases: what the one formula and the sums make of them, bit for bit."""
 
 import random
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, get_type_hints
 
 import pytest
 
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import plain
 from proctor.core.score import Score
-from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.bulk.shapes import CaseShape, ShapePool
+from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+from proctor.engine.bulk.shapes import ShapePool
 from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.plain_cases import PlainCase, PlainColumns
+from proctor.engine.run.plain_cases import OF_SHAPE, CaseShape, PlainCase, PlainColumns
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.totals import RunTotals
 
@@ -89,6 +90,25 @@ def test_cases_of_one_shape_share_it_and_scorers_of_plain_texts_are_built_as_oth
     built = Scorers().built(Spec(name="keywords", params={"rules": ["a", "b"]}))
     assert type(quick) is type(built)
     assert quick.full_marks == built.full_marks == 2.0
+
+
+def test_all_numbers_of_a_case_tell_shapes_apart_and_nothing_else_does() -> None:
+    hints = get_type_hints(Case)
+    numbers = {name for name, kind in hints.items() if kind in (float, float | None)}
+    assert numbers == OF_SHAPE
+    assert {one.name for one in fields(Criterion)} == {"id", "scorer", "weight", "metric", "turn"}
+    pool = ShapePool(Scorers(), False, fold_of(Suite(name="s", cases=())))
+    case = drawn_case(random.Random(1))
+    others = [replace(case, vars={"x": [1]}), replace(case, hidden={"a": {}}, context=("b",))]
+    assert [pool.shape(plain(one)) for one in others] == [pool.shape(plain(case))] * 2
+
+
+def test_parameters_that_python_takes_for_equal_make_scorers_of_their_own() -> None:
+    pool = ShapePool(Scorers(), False, fold_of(Suite(name="s", cases=())))
+    values: list[Json] = [1, 1, True, True, 1.0, 0, False, 0.0, -0.0, {"a": [1]}, {"a": [True]}]
+    specs = [{"name": "json_equal", "params": {"value": value}} for value in values]
+    built = [repr(scorer.value) for scorer in pool.scorers_of(specs)]  # type: ignore[attr-defined]
+    assert built == [repr(value) for value in values]
 
 
 @pytest.mark.parametrize("shares_of_value", [False, True])

@@ -35,6 +35,7 @@ THINGS: list[Any] = [
         place="s-0/1",
     ),
     ShareTask(
+        tags=["b", "a"],
         suite={"name": "s"},
         number=1,
         first=1000,

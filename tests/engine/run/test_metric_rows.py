@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt
-from proctor.core.run import Group
+from proctor.core.run import METRIC, Group
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.aggregate import case_result, fold_of
 from proctor.engine.run.metric_rows import metric_rows
-from proctor.engine.run.totals import METRIC, RunTotals
+from proctor.engine.run.totals import RunTotals
 from proctor.stats.intervals import Scale, bounded_interval
 
 GOOD = Criterion(id="good", scorer=Spec(name="contains"), metric="good")

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ from proctor.core.case_value import ValueStatus
 from proctor.core.encoding import attempt_from, case_from
 from proctor.core.fingerprint import case_key
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec
+from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec, ToolCall
 from proctor.store.parts import layout
 from proctor.store.rows import LinkedCase, ResultRow, decode, decode_object, unescape
 
@@ -48,6 +49,11 @@ def attempts(case_id: str) -> Iterator[Attempt]:
     plain_reply = Message(role="assistant", content=AWKWARD)
     yield Attempt(case_id="of another case", index=5, messages=(plain_reply,), meta=meta)
     yield Attempt(case_id="", index=6, messages=(Message(role="user", content="?"), plain_reply))
+    calls = (ToolCall(name="get", arguments={"a": True}),)
+    for number, more in enumerate(
+        ({"tool_calls": calls}, {"tool_call_id": "1"}, {"carried": {"x": 1}}), 7
+    ):
+        yield Attempt(case_id=case_id, index=number, messages=(replace(plain_reply, **more),))
 
 
 def written(table: pa.Table) -> pa.Table:
@@ -92,7 +98,7 @@ def test_attempts_and_scores_are_the_same_after_a_file() -> None:
         rows.append(LinkedCase(position, case, made))
     columns = layout.columns_of_attempts(rows, {(0, 4): "a-key"})
     table = written(layout.attempt_table(columns))
-    assert table.num_rows == 3 * 7
+    assert table.num_rows == 3 * 10
     again = [
         attempt_from(layout.attempt_fields(rows[position].case.id, number, status, output, rest))
         for position, number, status, output, rest in zip(

@@ -9,8 +9,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.encoding import case_from
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
-from proctor.engine.bulk.shapes import CaseShape
 from proctor.engine.run.aggregate import stored_score
+from proctor.engine.run.plain_cases import CaseShape
 
 
 @dataclass(slots=True)

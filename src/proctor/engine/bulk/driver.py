@@ -96,6 +96,8 @@ class _Bulk:
     workers: Workers | ClusterWorkers
     graded: Graded = field(default_factory=Graded)
     claim: Claim = field(default_factory=lambda: Claim("", None))
+    _failed_before: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """Size and document of the parts that are made again, since some of their scores failed."""
 
     async def evaluate(self) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
         """Evaluate, and leave no file behind that no row commits, however it ends."""
@@ -227,7 +229,8 @@ class _Bulk:
                 before = self.store.runs.find(run.id)
                 put()
                 self.store.liveness.begin(run.id)
-                await self._make(ready, run, inputs, folder)
+                ended = before is not None and not before.status.is_unfinished
+                await self._make(ready, run, inputs, folder, retry=ended)
                 view = self._finished(ready, run, header)
         if before is not None:
             for name, old, new in view.run.signed.changed_scorers(before.signed):
@@ -238,7 +241,13 @@ class _Bulk:
         return view, ready.reading.warnings, self.graded
 
     def _put_suite(self, header: Suite, key: str, inputs: Inputs) -> None:
-        """Store a suite whose cases are parts; one that has all of its cases keeps them."""
+        """Store a suite whose cases are parts; one that has all of its cases keeps them.
+
+        One that has lost files gets all of its cases anew.
+        """
+        parts = self.store.parts
+        if parts.lacks_files(key):
+            parts.drop_suite(key)
         with self.store.batch():
             whole = self.store.suites.has_cases(key, inputs.cases)
             self.store.suites.put_header(header, key, inputs.cases)
@@ -260,13 +269,18 @@ class _Bulk:
         run: Run,
         inputs: Inputs,
         folder: PartFolder,
+        *,
+        retry: bool,
     ) -> None:
-        """Make the parts that are missing, and commit them in order."""
+        """Make the parts that are missing, and commit them in order.
+
+        With ``retry`` those that have failed scores are made again, too.
+        """
         parts = inputs.parts
         fingerprint = self._fingerprint(ready, inputs)
-        kept = self._kept(run, parts, fingerprint)
+        kept = self._kept(run, parts, fingerprint, retry)
         total = sum(part.cases for part in parts)
-        done = sum(part.cases for part in parts[:kept])
+        done = sum(parts[number].cases for number in kept)
         self.report("grade", done, total, 0)
         tasks = [
             ShareTask(
@@ -275,6 +289,7 @@ class _Bulk:
                 first=part.first,
                 cases=part.cases,
                 case_place=part.place,
+                tags=inputs.tags,
                 answers=inputs.answers,
                 shares=tuple(inputs.shares.get(number, ())),
                 attempts=self.settings.attempts,
@@ -285,19 +300,20 @@ class _Bulk:
                 fingerprint=fingerprint,
             )
             for number, part in enumerate(parts)
-            if number >= kept
+            if number not in kept
         ]
         places = {task.number: task.place for task in tasks}
         notices = FailureNotices(self.models.notice, "not scored")
         waiting: dict[int, PartOutcome] = {}
-        following = kept
+        in_order = iter(places)
+        following = next(in_order, -1)
         async with aclosing(self._outcomes(ready, inputs.survey, tasks)) as outcomes:
             async for outcome in outcomes:
                 waiting[outcome.number] = outcome
                 while following in waiting:
                     ready_part = waiting.pop(following)
                     self._commit(run, ready_part, places[following])
-                    following += 1
+                    following = next(in_order, -1)
                     done += ready_part.cases
                     self.graded.judged += ready_part.scores
                     self.graded.failed += ready_part.failed
@@ -329,6 +345,10 @@ class _Bulk:
                 yield outcome
 
     def _commit(self, run: Run, outcome: PartOutcome, place: str) -> None:
+        if self._failed_before.get(outcome.number) == (outcome.size, outcome.document):
+            # All failed again: readers keep the files that they know.
+            self.store.parts.delete_files([place])
+            return
         part = RunPart(
             number=outcome.number,
             first=outcome.first,
@@ -341,21 +361,29 @@ class _Bulk:
         )
         self.store.parts.commit(run.id, part)
 
-    def _kept(self, run: Run, parts: Sequence[CheckedPart], fingerprint: str) -> int:
-        """Return how many parts are there already; those that do not fit are deleted."""
+    def _kept(
+        self, run: Run, parts: Sequence[CheckedPart], fingerprint: str, retry: bool
+    ) -> set[int]:
+        """Return the parts that are there already and stay; those that do not fit are deleted."""
         ledger = self.store.parts
         gone = set(ledger.missing(run.id))
-        kept = 0
+        kept = set()
+        fitting = 0
         committed = ledger.of_run(run.id)
         for part, (number, document) in zip(committed, ledger.documents(run.id), strict=False):
             wanted = parts[number] if number < len(parts) else None
             fits = wanted is not None and (part.first, part.cases) == (wanted.first, wanted.cases)
-            if not fits or number in gone or _made_with(document) != fingerprint:
+            made_with, failed = _made_with(document)
+            if not fits or number in gone or made_with != fingerprint:
                 break
-            self.graded.stored += part.scores
-            kept += 1
-        if len(committed) > kept:
-            ledger.drop_run(run.id, after=kept - 1)
+            fitting += 1
+            if retry and failed:
+                self._failed_before[number] = part.size, document
+            else:
+                self.graded.stored += part.scores
+                kept.add(number)
+        if len(committed) > fitting:
+            ledger.drop_run(run.id, after=fitting - 1)
         return kept
 
     def _fingerprint(self, ready: PreparedRun, inputs: Inputs) -> str:
@@ -435,8 +463,10 @@ def _is_quick(kind: tuple[bool, ...]) -> bool:
     return instant and not finishes and not is_async
 
 
-def _made_with(document: str) -> Json:
+def _made_with(document: str) -> tuple[Json, Json]:
+    """Return the fingerprint of a part, and how many of its scores failed."""
     try:
-        return json_bytes.loads(document).get("fingerprint")
+        content = json_bytes.loads(document)
+        return content.get("fingerprint"), content.get("failed")
     except (ValueError, AttributeError):
-        return None
+        return None, None

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ MOST_IN_PART = 50_000
 BLOCK = 1_000
 MOST_BYTES = 64 * 2**20
 """Of the rows of a part, about."""
+MOST_TAGS = 1_000
+"""Names of tags whose order is kept; others follow them, sorted."""
 MOST_RUNS = 8
 """In how many places of a file the answers of a part may lie before they are sorted."""
 
@@ -67,6 +70,8 @@ class Inputs:
     warnings: list[Problem]
     survey: Survey
     parts: list[CheckedPart]
+    tags: list[str]
+    """The names of the first tags, in the order in which the suite has them."""
     keys: list[str]
     """Those of the cases, 32 digits each, in one text for each part."""
     answers: RowFile
@@ -137,9 +142,10 @@ class InputReader:
             results = await self._all([content, *case_tasks, *answer_tasks], _rows_checked)
         answers_content: str = results.pop(0).digest
         checked: list[CheckedCases] = results[: len(case_tasks)]
+        tags = dict.fromkeys(tag for one in checked for tag in one.tags)
         try:
             reader.check_clusters(
-                dict.fromkeys(tag for one in checked for tag in one.tags),
+                tags,
                 {name for one in checked for name in one.clustered},
             )
         except RowProblem:
@@ -155,6 +161,7 @@ class InputReader:
             warnings=[*warnings, *self._warnings(checked)],
             survey=joined(one.survey for one in checked),
             parts=parts,
+            tags=list(islice(tags, MOST_TAGS)),
             keys=[one.keys for one in checked],
             answers=answers,
             answers_content=answers_content,

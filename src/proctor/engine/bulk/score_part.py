@@ -21,10 +21,10 @@ from proctor.core.suite import Json, Suite
 from proctor.engine.bulk.answers import ScoredAnswer, StoredCase
 from proctor.engine.bulk.check import answer_rows, reader_of
 from proctor.engine.bulk.columns import PartColumns
-from proctor.engine.bulk.shapes import PlainValue, ShapePool
+from proctor.engine.bulk.shapes import ShapePool
 from proctor.engine.bulk.tasks import PartOutcome, ShareTask
 from proctor.engine.run.aggregate import case_result, fold_of, result_row
-from proctor.engine.run.plain_cases import PlainCase, PlainColumns
+from proctor.engine.run.plain_cases import PlainCase, PlainColumns, PlainValue
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
@@ -59,6 +59,7 @@ def part_of(task: ShareTask, suite: Suite) -> "PartBuilder":
 def stored_cases(task: ShareTask, pool: ShapePool) -> Iterator[list[StoredCase]]:
     """Yield the cases of a part of the suite, block by block."""
     file = task.folder.open(task.case_place, CASES)
+    in_order = _TagOrder.of(task.tags)
     cases: list[StoredCase] = []
     done = 0
     for batch in file.iter_batches(batch_size=CASES_PER_BLOCK, use_threads=False):
@@ -68,6 +69,8 @@ def stored_cases(task: ShareTask, pool: ShapePool) -> Iterator[list[StoredCase]]
             if not task.first <= position < task.first + task.cases:
                 continue
             content = json_bytes.loads(document)
+            if in_order is not None and len(content.get("tags", ())) > 1:
+                content["tags"] = in_order.sorted(content["tags"])
             cases.append(StoredCase(position, name, source, content, pool.shape(content)))
             if (position + 1) % CASES_PER_BLOCK == 0:
                 yield cases
@@ -78,6 +81,24 @@ def stored_cases(task: ShareTask, pool: ShapePool) -> Iterator[list[StoredCase]]
         yield cases
     if done != task.cases:
         raise UnreadableShare
+
+
+@dataclass(frozen=True, slots=True)
+class _TagOrder:
+    """The order in which a suite has its tags."""
+
+    places: Mapping[str, int]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> "_TagOrder | None":
+        """Return the order of these names; none where it is that of documents."""
+        if list(names) == sorted(names):
+            return None
+        return cls({name: place for place, name in enumerate(names)})
+
+    def sorted(self, tags: Mapping[str, Json]) -> dict[str, Json]:
+        last = len(self.places)
+        return {name: tags[name] for name in sorted(tags, key=lambda n: self.places.get(n, last))}
 
 
 @dataclass

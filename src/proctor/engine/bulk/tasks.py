@@ -129,6 +129,8 @@ class ShareTask:
     first: int
     cases: int
     case_place: str
+    tags: list[str]
+    """The names of tags, in the order in which the suite has them; documents have them sorted."""
     answers: RowFile
     shares: tuple[Share, ...]
     """The answers, in the order of the file."""

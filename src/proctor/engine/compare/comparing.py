@@ -11,6 +11,7 @@ from typing import Any
 from proctor.contracts.report import RunView
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression
+from proctor.core.run import METRIC
 from proctor.engine.compare.obstacles import Side, obstacles
 from proctor.engine.compare.pair_sums import MetCases, PairedRowSums, add_columns
 from proctor.engine.compare.results import (
@@ -25,7 +26,7 @@ from proctor.engine.compare.verdict import GroupContrast
 from proctor.engine.run.gate_ranges import Ranges, comparison_ranges, refuse_impossible
 from proctor.engine.run.gates import GateResult, luck_of, unknown_words
 from proctor.engine.run.stored_view import view_of
-from proctor.engine.run.totals import MAX_ROWS, METRIC
+from proctor.engine.run.totals import MAX_ROWS
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
 from proctor.stats.paired import holm

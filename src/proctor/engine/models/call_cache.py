@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from proctor.engine.models.budget import UNCOUNTED, Budget, PricedRequest
 from proctor.engine.models.call_scope import CallScope, NotStored, StoredOnly, UsedReply
 from proctor.errors import ProctorError
 from proctor.io.redaction import redact_error
+from proctor.records import dataclass
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
@@ -74,14 +75,18 @@ class CallLog:
             seconds=reply.seconds,
             created=time.time(),
         )
-        await self.keep(row)
+        await self._written(self._kept(row))
         return CachedCall(reply, row.created)
 
     async def keep(self, row: CallRow) -> None:
         """Store a call durably."""
+        await self._written(self._kept(row))
+
+    def _kept(self, row: CallRow) -> "asyncio.Future[None]":
+        """Have a call stored, and return what is done once it is."""
         future: asyncio.Future[None] = self._loop().create_future()
         self._keeps.append((row, future))
-        await self._written(future)
+        return future
 
     async def discard(self, key: str, created: float) -> None:
         """Mark a call as unusable, durably."""

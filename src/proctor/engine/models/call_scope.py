@@ -12,11 +12,12 @@ be paid for, and a run needs no reachable judge.
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeVar
 
 from proctor.core.score import Score, ScoreStatus
 from proctor.errors import ModelError
+from proctor.records import dataclass
 
 Result = TypeVar("Result")
 
@@ -70,8 +71,9 @@ class CallScope:
 
     def note(self, reply: UsedReply) -> None:
         """Record a reply."""
-        for scope in self._around():
-            scope.replies.append(reply)
+        self.replies.append(reply)
+        if self.parent is not None:
+            self.parent.note(reply)
 
     def note_broken(self) -> None:
         """Record that a call gave no reply, or was not awaited."""

@@ -65,6 +65,8 @@ class PromptedModel(Wrapped):
 
 def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
     """Prepend the system prompt, and append the suffix to the last user message."""
+    if not choice.suffix and not choice.system:
+        return tuple(messages)
     shown_messages = list(messages)
     if choice.suffix:
         last = max((i for i, m in enumerate(shown_messages) if m.role == "user"), default=None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, fields, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from proctor.core.attempt import Attempt, AttemptStatus, token_count, used_by_candidate
@@ -18,11 +19,12 @@ from proctor.core.fold import Fold, fold, is_ragged, parse_fold
 from proctor.core.run import CASES_PER_BLOCK, AttemptResult, CaseResult, Summary
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json, Suite
+from proctor.engine.run.plain_cases import PlainBlock, PlainColumns, PlainShapes
 from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
 from proctor.records import dataclass
-from proctor.reports.reasons import full_marks
+from proctor.reports.reasons import full_marks, is_full
 from proctor.stats.intervals import IntervalMethod
 from proctor.store.rows import LinkedCase, ResultRow, SortKeys, reason_text, tag_text
 
@@ -76,14 +78,32 @@ class BlockTotals:
     _whole: RunTotals | None = None
     _block: RunTotals | None = None
     _number: int = -1
+    _is_plain: bool = True
+    """Whether all cases of the block were plain so far."""
 
     def add(self, position: int, result: CaseResult, *, ragged: bool = False) -> None:
         """Add one case; those of one block come one after the other."""
-        number = position // CASES_PER_BLOCK
+        self._opened(position // CASES_PER_BLOCK).add(result, ragged=ragged)
+        self._is_plain = False
+
+    def takes_plain(self, number: int) -> bool:
+        """Tell whether plain cases may be added to a block at once: all before them were plain."""
+        return self._is_plain or number != self._number
+
+    def add_plain(self, number: int, cases: PlainBlock) -> None:
+        """Add the next cases of a block at once, with the numbers of adding them one by one."""
+        block = self._opened(number)
+        if isinstance(cases.summed, PlainColumns):
+            block.add_columns(cases.summed)
+        else:
+            block.add_plain(cases.summed)
+
+    def _opened(self, number: int) -> RunTotals:
+        """Return the sums of a block, to which nothing was added yet if it is another one."""
         if self._block is None or number != self._number:
             self._close()
-            self._block, self._number = self._empty(), number
-        self._block.add(result, ragged=ragged)
+            self._block, self._number, self._is_plain = self._empty(), number, True
+        return self._block
 
     def add_block(self, block: RunTotals) -> None:
         """Add the next block, which was summed elsewhere."""
@@ -121,12 +141,17 @@ class RunSums:
     """Whether the results of all cases are kept in memory."""
     stored_results: Callable[[], Iterable[CaseResult]] | None = None
     """Reads the results of all cases from the store, for measures that are no sums."""
-    results: list[CaseResult] = field(default_factory=list)
+    _how: Fold = field(init=False)
+    _shapes: PlainShapes = field(init=False)
+    _waiting: list[LinkedCase] = field(default_factory=list)
+    """All cases, if their results are kept."""
     _totals: BlockTotals = field(init=False)
     _rows: "_ResultSpool" = field(init=False)
     _measures: "RunMeasures | None" = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        self._how = fold_of(self.suite)
+        self._shapes = PlainShapes(self._how, self.suite.shares_of_value)
         self._totals = BlockTotals(
             shares_of_value=self.suite.shares_of_value, interval=self.interval
         )
@@ -139,18 +164,61 @@ class RunSums:
 
     def add(self, block: Iterable[LinkedCase]) -> None:
         """Add the next cases, with all their scores."""
-        how = fold_of(self.suite)
+        for number, placed in groupby(block, lambda linked: linked.position // CASES_PER_BLOCK):
+            cases = list(placed)
+            if self.hold:
+                self._waiting += cases
+            plain = None
+            if self._measures is None and self._totals.takes_plain(number):
+                plain = self._shapes.block(cases)
+            if plain is None:
+                self._add_one_by_one(cases)
+                continue
+            self._totals.add_plain(number, plain)
+            for linked, value in zip(cases, plain.values, strict=True):
+                self._rows.append(self._plain_row(linked, value))
+
+    def _add_one_by_one(self, cases: Iterable[LinkedCase]) -> None:
         placed = []
-        for linked in block:
-            result = case_result(how, linked.case, linked.attempts)
-            ragged = is_ragged(how, [attempt.value for attempt in result.attempts])
+        for linked in cases:
+            result = case_result(self._how, linked.case, linked.attempts)
+            ragged = is_ragged(self._how, [attempt.value for attempt in result.attempts])
             self._totals.add(linked.position, result, ragged=ragged)
             self._rows.append(result_row(linked.position, result, sort_keys(result)))
             placed.append((linked.position, result))
         if self._measures is not None:
             self._measures.add(placed)
-        if self.hold:
-            self.results += [result for _, result in placed]
+
+    def _plain_row(self, linked: LinkedCase, value: float) -> ResultRow:
+        """Return the row of a plain case, which is that of its result."""
+        case, (attempt, _) = linked.case, linked.attempts[0]
+        reason = None
+        if not is_full(value, case):
+            reason = _first_reason(case_result(self._how, case, linked.attempts))
+        return ResultRow(
+            position=linked.position,
+            case_id=case.id,
+            status=ValueStatus.SCORED,
+            value=value,
+            full=case.full_score,
+            weight=case.weight,
+            low=value,
+            high=value,
+            spread=0.0,
+            tags=case.tags,
+            sort_keys=SortKeys(
+                attempts=1,
+                seconds=None if attempt.seconds is None else total([attempt.seconds]),
+                question_length=len(case.prompt) or None,
+                answer_length=len(attempt.output) or None,
+                reason=reason,
+                tag_text=tag_text(case.tags) if case.tags else None,
+            ),
+        )
+
+    def results(self) -> Iterator[CaseResult]:
+        """Yield the results of all cases, which are kept."""
+        return (case_result(self._how, one.case, one.attempts) for one in self._waiting)
 
     def rows(self) -> Iterator[ResultRow]:
         """Yield the result row of each case."""
@@ -165,7 +233,9 @@ class RunSums:
         )
 
     def _all_results(self) -> Iterable[CaseResult]:
-        return self.results if self.hold or self.stored_results is None else self.stored_results()
+        if self.hold or self.stored_results is None:
+            return self.results()
+        return self.stored_results()
 
 
 def result_row(position: int, result: CaseResult, keys: SortKeys = NO_SORT_KEYS) -> ResultRow:

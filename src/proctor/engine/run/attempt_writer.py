@@ -160,6 +160,10 @@ class RunRows:
 
 def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedCase:
     """Build a case from its rows; a score that several of them share is one object."""
+    if len(rows) == 1 and not rows[0].scores:
+        only = rows[0]
+        kept = {name: one for name, key in only.score_keys.items() if (one := stored.get(key))}
+        return LinkedCase(only.position, only.case, [(only.attempt, kept)], [dict(only.score_keys)])
     scores_by_key = {
         row.score_keys[criterion]: score for row in rows for criterion, score in row.scores.items()
     }
@@ -176,6 +180,8 @@ def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedC
 def as_stored(row: AttemptRow) -> AttemptRow:
     """Return a row as the store would return it, with untyped values as JSON."""
     attempt = row.attempt
+    if not (row.scores or attempt.usage or attempt.meta or attempt.notes):
+        return row
     if not all(map(is_plain, (attempt.usage, attempt.meta, attempt.notes))):
         attempt = replace(
             attempt,
@@ -190,7 +196,9 @@ def as_stored(row: AttemptRow) -> AttemptRow:
 
 def _length(attempt: Attempt) -> int:
     """Return the approximate number of characters of an attempt."""
-    characters = sum(len(message.content) + len(message.thinking) for message in attempt.messages)
+    characters = 0
+    for message in attempt.messages:
+        characters += len(message.content) + len(message.thinking)
     return characters + (len(repr(attempt.notes)) if attempt.notes else 0)
 
 

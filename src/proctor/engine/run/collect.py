@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import takewhile
 from traceback import format_exception
@@ -29,8 +29,9 @@ from proctor.engine.run.stored_work import StoredWork
 from proctor.engine.run.totals import usage_from
 from proctor.errors import AgentError, BudgetError, ModelError, StoreError
 from proctor.io import concurrency as concurrency_module
-from proctor.io.concurrency import batched
+from proctor.io.concurrency import TimeLimit, batched
 from proctor.io.redaction import redact
+from proctor.records import dataclass
 
 FLUSH_SECONDS = 0.5
 FLUSH_ROWS = 500
@@ -140,10 +141,13 @@ class Collector:
     _set_aside: dict[str, Attempt] = field(default_factory=dict)
     """Attempts of an agent whose provider failed, which are made once more at the end."""
     _stored: StoredWork = field(init=False)
+    _limit: TimeLimit = field(init=False)
+    """The time that each dialogue may take."""
 
     def __post_init__(self) -> None:
         work = StoredWork(self.writer.store, ignored=self.ignore_stored)
         object.__setattr__(self, "_stored", work)
+        object.__setattr__(self, "_limit", TimeLimit(self.deadline))
 
     def missing(self) -> bool:
         """Tell whether some attempts are missing."""
@@ -251,7 +255,7 @@ class Collector:
         case, index = planned.prompted, planned.index
         dialogue = self.roster.dialogues.of(case.dialogue)
         try:
-            async with asyncio.timeout(self.deadline):
+            with self._limit.around():
                 async with self.roster.cast.seated(case, index, self.grader) as ctx:
                     attempt = await dialogue.hold(ctx)
         except ModelError as error:

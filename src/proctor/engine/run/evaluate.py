@@ -412,10 +412,6 @@ async def _interview(
     progress: Callable[[RunProgress], None],
 ) -> None:
     interviewer = ready.interviewer(writer, tools)
-    if interviewer.missing() or interviewer.ignore_stored:
-        await ready.check()
-        writer.store.liveness.begin(writer.run_id)
-    ready.models.budget.before_all(interviewer.used())
 
     def report(counts: "CollectedCounts") -> None:
         progress(
@@ -423,6 +419,10 @@ async def _interview(
         )
 
     with _settled():
+        if interviewer.missing() or interviewer.ignore_stored:
+            await ready.check()
+            writer.store.liveness.begin(writer.run_id)
+        ready.models.budget.before_all(interviewer.used())
         async with _proxied(ready):
             await interviewer.collect(report)
 
@@ -558,7 +558,7 @@ def _finished(
     return concluded(store, done, summary, header, sums.results if sums.hold else None)
 
 
-COLLECT_EVERY = 20_000
+COLLECT_EVERY = 50_000
 """How many new objects make Python look for cycles of garbage among them."""
 
 

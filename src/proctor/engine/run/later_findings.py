@@ -1,10 +1,9 @@
 """The end of a run, and later findings on it: labels, audits of its judge, and what follows."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 from proctor.contracts.report import RunView
@@ -80,6 +79,8 @@ def panel_noise(store: Store, run: Run) -> float | None:
     several = isinstance(judges, list | tuple) and len(judges) > 1
     if not several and not run.settings.get("repeats"):
         return None
+    from statistics import fmean, variance
+
     full: dict[tuple[int, int], float] = {}
     noise: dict[tuple[int, int], float] = {}
     for position, number, out_of, points in store.criterion_points.panels(run.id, MOST_PANELS):
@@ -131,16 +132,14 @@ def concluded(
     run: Run,
     summary: Summary,
     header: Suite,
-    in_memory: Sequence[CaseResult] | None = None,
+    in_memory: Callable[[], Iterator[CaseResult]] | None = None,
 ) -> RunView:
-    """Store the numbers of a run whose results are stored."""
+    """Store the numbers of a run whose results are stored, and may be kept as well."""
     done = replace(run, finished=time.time())
     with store.batch():
         store.summaries.save(run.id, summary.to_json())
         store.runs.save(done)
-    results: Callable[[], Iterator[CaseResult]] = partial(stored_results, store, run.id, header)
-    if in_memory is not None:
-        results = partial(iter, in_memory)
+    results = in_memory or partial(stored_results, store, run.id, header)
     return with_later_findings(
         store, RunView(run=done, summary=summary, suite=header, results=results)
     )

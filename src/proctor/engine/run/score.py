@@ -106,25 +106,29 @@ class RunScoring:
     def _missing(self, block: Iterable[LinkedCase]) -> Iterator[list[ScoreTask]]:
         for linked in block:
             for criterion in linked.case.criteria:
-                if self.dispatcher.can_score(criterion):
-                    group = list(self._tasks(linked, criterion))
-                    if group:
-                        yield group
+                if self.dispatcher.can_score(criterion) and (
+                    group := self._tasks(linked, criterion)
+                ):
+                    yield group
 
-    def _tasks(self, linked: LinkedCase, criterion: Criterion) -> Iterator[ScoreTask]:
+    def _tasks(self, linked: LinkedCase, criterion: Criterion) -> list[ScoreTask]:
         again = self.ignore_stored and self.dispatcher.scorers.of(criterion).needs_judge
+        name = criterion.id
+        tasks = []
         for (attempt, scores), keys in zip(linked.attempts, linked.keys, strict=True):
             if attempt.status is not AttemptStatus.ANSWERED:
                 continue
-            score = scores.get(criterion.id)
-            if not again and not needs_scoring(score):
+            if not again and not needs_scoring(scores.get(name)):
                 self.counted.stored += 1
                 continue
-            key = keys[criterion.id]
-            waiting_attempts = self._waiting.setdefault(key, [])
-            waiting_attempts.append((scores, criterion.id))
-            if len(waiting_attempts) == 1:
-                yield ScoreTask(key, linked.case, criterion, scored_part(criterion, attempt))
+            key = keys[name]
+            if (waiting_attempts := self._waiting.get(key)) is None:
+                self._waiting[key] = [(scores, name)]
+                part = scored_part(criterion, attempt)
+                tasks.append(ScoreTask(key, linked.case, criterion, part))
+            else:
+                waiting_attempts.append((scores, name))
+        return tasks
 
 
 def blocks_of(cases: Iterable[LinkedCase]) -> Iterator[list[LinkedCase]]:

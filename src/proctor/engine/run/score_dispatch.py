@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import ScoreContext, Scorer, decided_by_class
 from proctor.contracts.scoring import (
     finish_score,
     run_scorer,
@@ -66,8 +66,22 @@ class Kind(StrEnum):
     """On the event loop, since it waits for a model or a sandbox."""
 
 
+_KINDS: dict[type[Scorer], Kind] = {}
+"""Where the scorers of a class run, if it is the same place for all of them."""
+
+
 def kind_of(scorer: Scorer) -> Kind:
     """Return where a scorer runs."""
+    if (kind := _KINDS.get(type(scorer))) is None:
+        kind = _kind_of(scorer)
+        if decided_by_class(
+            type(scorer), "is_async", "batches", "finishes", "is_instant", "instant"
+        ):
+            _KINDS[type(scorer)] = kind
+    return kind
+
+
+def _kind_of(scorer: Scorer) -> Kind:
     if scorer.is_async:
         return Kind.WAITING
     if scorer.batches and not scorer.finishes:
@@ -203,6 +217,8 @@ class ScoreDispatcher:
         return _kind_for(self.scorers, task.criterion, task.case, task.attempt)
 
     def _kind_of_group(self, group: TaskGroup) -> Kind:
+        if len(group) == 1:
+            return self.kind_of_task(group[0])
         kinds = {_kind_for(self.scorers, task.criterion, task.case, task.attempt) for task in group}
         first = next(iter(kinds))
         return next((kind for kind in (Kind.PROCESS, Kind.HERE) if kind in kinds), first)

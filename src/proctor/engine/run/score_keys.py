@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from proctor import registry
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from proctor.contracts.scorer import Scorer
     from proctor.engine.run.plugin_sources import PluginSource
 
+MOST_SCORING = 1_024
+"""Maximum number of cached keys of criteria as they score a case."""
 MOST_BUILT = 10_000
 """Maximum number of cached scorers; a suite may have one for every case."""
 
@@ -43,6 +45,8 @@ class ScoreKeys(ABC):
     _versions: dict[str, str] = field(default_factory=dict)
     _sources: "dict[str, PluginSource | None]" = field(default_factory=dict)
     _files: dict[tuple[str, bytes], str] = field(default_factory=dict)
+    _scoring: dict[tuple[int, str, str], tuple[Case, str]] = field(default_factory=dict)
+    """Keys of criteria as they score a case, by the identity of the case."""
     _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
 
     @abstractmethod
@@ -134,7 +138,13 @@ class ScoreKeys(ABC):
         if scorer.needs_judge:
             prompts = scorer.context_prompt_key if has_context else scorer.prompt_key
             version += f"+{self._judge_key}+{prompts(self.language)}"
-        return _scoring_key(_Same(case), criterion.id, version)
+        # Attempts at the same case share it, and come one after the other or not far apart.
+        place = id(case), criterion.id, version
+        if (keyed := self._scoring.get(place)) is None or keyed[0] is not case:
+            if len(self._scoring) >= MOST_SCORING:
+                self._scoring.clear()
+            keyed = self._scoring[place] = case, scoring_key(case, criterion, version)
+        return keyed[1]
 
 
 def _brought(scorer: "Scorer", attempt: Attempt, own: dict[str, Json]) -> Json:
@@ -193,22 +203,3 @@ def _versions(source: "PluginSource") -> Iterator[str]:
 
 def _is_ours(module: str) -> bool:
     return module in ("builtins", "abc") or module.partition(".")[0] == "proctor"
-
-
-class _Same:
-    """A case compared by identity, which is cheap, instead of content."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-    def __hash__(self) -> int:
-        return id(self.case)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.case is self.case
-
-
-@lru_cache(maxsize=1024)
-def _scoring_key(same: _Same, criterion_id: str, version: str) -> str:
-    criterion = next(item for item in same.case.criteria if item.id == criterion_id)
-    return scoring_key(same.case, criterion, version)

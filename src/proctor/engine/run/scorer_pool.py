@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from proctor import registry
+from proctor.contracts.scorer import decided_by_class
 from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.score_keys import MOST_BUILT, ScoreKeys, spec_key
 from proctor.errors import PluginError, Problem
@@ -61,16 +64,22 @@ class Scorers(ScoreKeys):
     """The scorers of specs that were asked for last, by the identity of the spec."""
     _surveyed: tuple[Sequence[Case], Survey] | None = None
 
+    def of(self, criterion: Criterion) -> "Scorer":
+        # Asked several times for each case: what was built last is found without another call.
+        entry = self._of_spec.get(id(spec := criterion.scorer))
+        return entry[1] if entry is not None and entry[0] is spec else self.built(spec)
+
     def built(self, spec: Spec) -> "Scorer":
         """Return the scorer of a spec, or raise a PluginError."""
         if (entry := self._of_spec.get(id(spec))) is not None and entry[0] is spec:
             return entry[1]
-        key = spec_key(spec)
-        if (scorer := self._built.get(key)) is None:
-            if len(self._built) >= MOST_BUILT:
-                self._built.clear()
-            scorer = registry.build("scorer", spec, allow_import=self.allow_import)
-            self._built[key] = scorer
+        if (scorer := registry.shared_scorer(spec)) is None:
+            key = spec_key(spec)
+            if (scorer := self._built.get(key)) is None:
+                if len(self._built) >= MOST_BUILT:
+                    self._built.clear()
+                scorer = registry.build("scorer", spec, allow_import=self.allow_import)
+                self._built[key] = scorer
         if len(self._of_spec) >= MOST_BUILT:
             self._of_spec.clear()
         self._of_spec[id(spec)] = spec, scorer
@@ -147,14 +156,15 @@ class Scorers(ScoreKeys):
             scorer = self.of(criterion)
         except PluginError:
             return
-        kind = (
-            *(scorer.needs_sandbox, scorer.needs_judge, scorer.is_instant, scorer.batches),
-            *(scorer.finishes, scorer.is_async, criterion.weight != 0),
-        )
-        surveyed.examples.setdefault(kind, criterion)
-        elsewhere = scorer.finishes or not (scorer.is_instant or scorer.batches)
-        if not scorer.is_async and elsewhere and not self.is_lent(criterion.scorer):
+        kind = (*_flags_of(scorer), criterion.weight != 0)
+        if kind not in surveyed.examples:
+            surveyed.examples[kind] = criterion
+        *_, is_instant, batches, finishes, is_async, _ = kind
+        elsewhere = finishes or not (is_instant or batches)
+        if not is_async and elsewhere and not self.is_lent(criterion.scorer):
             surveyed.in_processes += 1
+        if _says_nothing(type(scorer)):
+            return
         for message in scorer.missing():
             surveyed.missing.setdefault(message, Lacking()).add(case.id)
         for message in scorer.doubts(case):
@@ -167,19 +177,45 @@ class Scorers(ScoreKeys):
             return [str(error)]
 
 
+_FLAGS = ("needs_sandbox", "needs_judge", "is_instant", "batches", "finishes", "is_async")
+_get_flags = attrgetter(*_FLAGS)
+_CLASS_FLAGS: "dict[type[Scorer], tuple[bool, ...]]" = {}
+"""The flags of the scorers of a class, if all of them have the same."""
+
+
+def _flags_of(scorer: "Scorer") -> tuple[bool, ...]:
+    """Return what decides how a scorer is treated."""
+    if (flags := _CLASS_FLAGS.get(type(scorer))) is None:
+        flags = _get_flags(scorer)
+        if decided_by_class(type(scorer), *_FLAGS, "instant"):
+            _CLASS_FLAGS[type(scorer)] = flags
+    return flags
+
+
+@cache
+def _says_nothing(kind: "type[Scorer]") -> bool:
+    """Tell whether scorers of a class lack nothing, and doubt no score."""
+    return decided_by_class(kind, "missing", "doubts")
+
+
 @dataclass
 class Dialogues:
     """The dialogues that cases name, each built once."""
 
     allow_import: bool = False
     _built: "dict[tuple[str, bytes], Dialogue]" = field(default_factory=dict)
+    _last: "tuple[Spec, Dialogue] | None" = None
+    """What was asked for last: most suites have one dialogue, and are asked about each case."""
 
     def of(self, spec: Spec) -> "Dialogue":
         """Return the dialogue of a spec, or raise a PluginError."""
+        if self._last is not None and self._last[0] is spec:
+            return self._last[1]
         key = spec_key(spec)
         if (dialogue := self._built.get(key)) is None:
             dialogue = registry.build("dialogue", spec, allow_import=self.allow_import)
             self._built[key] = dialogue
+        self._last = spec, dialogue
         return dialogue
 
     def needs(self, suite: Suite) -> set[str]:

@@ -1,6 +1,5 @@
 """The settings of a run."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -12,6 +11,7 @@ from proctor.core.fingerprint import digest, plain
 from proctor.core.names import agent_label
 from proctor.core.suite import CandidatePrompt, Json, Spec, Suite
 from proctor.errors import UsageError
+from proctor.late_patterns import late_pattern
 from proctor.records import dataclass
 from proctor.stats.intervals import IntervalMethod
 
@@ -159,7 +159,7 @@ class StopSettings:
         return ">" in self.when
 
 
-_CONDITION = re.compile(
+_CONDITION = late_pattern(
     r"\s*rate\s*(?:>=|>|<=|<)\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<percent>%)?\s*"
 )
 

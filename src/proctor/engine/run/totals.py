@@ -5,13 +5,12 @@ from dataclasses import field, fields, replace
 from functools import reduce
 from itertools import repeat, zip_longest
 from operator import add
-from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor.core.case_value import ValueStatus, only_shown
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
-from proctor.core.run import CAUSES, AttemptResult, CaseResult, Group, Summary, Totals
+from proctor.core.run import CAUSES, METRIC, AttemptResult, CaseResult, Group, Summary, Totals
 from proctor.core.score import CONTAINED, EQUAL, REFERENCE, ScoreStatus
 from proctor.core.suite import Case, Json
 from proctor.core.variance import VarianceParts
@@ -23,7 +22,6 @@ from proctor.stats.intervals import SHARE, Interval, IntervalMethod, Scale
 if TYPE_CHECKING:
     from proctor.engine.run.plain_cases import PlainCase, PlainColumns, PlainWorth
 
-METRIC = "metric"
 _OBJECT = (dict, Mapping)
 """What a JSON object may be; most are plain, which is found out sooner."""
 ROLES = ("candidate", "judge", "simulator")
@@ -98,7 +96,11 @@ class _CaseSums:
     def group(self) -> Group:
         """Return the row."""
         full = self.sums.cases.weight
-        spread = stdev(self.buckets) / full if len(self.buckets) > 1 and full > 0 else None
+        spread = None
+        if len(self.buckets) > 1 and full > 0:
+            from statistics import stdev
+
+            spread = stdev(self.buckets) / full
         return Group(
             score=self.sums.cases.value,
             full=full,

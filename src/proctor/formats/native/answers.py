@@ -4,8 +4,6 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from datetime import date, time
-from decimal import Decimal
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -96,7 +94,9 @@ def _attempts(
 
 
 def _attempt(row: _Row, messages: tuple[Message, ...]) -> Attempt:
-    answered = any(message.role == "assistant" for message in messages)
+    answered = len(messages) > 0 and (
+        messages[-1].role == "assistant" or any(one.role == "assistant" for one in messages)
+    )
     return Attempt(
         case_id=row.case,
         index=row.number,
@@ -108,11 +108,15 @@ def _attempt(row: _Row, messages: tuple[Message, ...]) -> Attempt:
 
 def _size(value: Json) -> int:
     """Return about how many bytes a value takes that is held."""
-    if isinstance(value, str | bytes):
+    if isinstance(value, (str, bytes)):
         return len(value)
+    size = VALUE_SIZE
     if isinstance(value, dict):
-        return VALUE_SIZE + sum(map(_size, value.values()))
-    return VALUE_SIZE + (sum(map(_size, value)) if isinstance(value, list) else 0)
+        for part in value.values():
+            size += len(part) if type(part) is str else _size(part)
+    elif isinstance(value, list):
+        size += sum(map(_size, value))
+    return size
 
 
 class _AnswerRows:
@@ -269,6 +273,8 @@ def read_reply(
     """
     data = document.data
     output, messages = data.get("output"), data.get("messages")
+    if type(output) is str and messages is None and data.get("tool_calls") is None:
+        return (Message(role="assistant", content=as_text(output)),)
     if data.get("tool_calls") is not None:
         return _with_calls(findings, document)
     if output is not None and messages is not None:
@@ -387,14 +393,16 @@ def as_text(value: Json) -> str:
     """Return a value as text; what is no character (half of a surrogate pair) is replaced."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value)
+    text = value if type(value) is str else str(value)
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def json_value(value: Json) -> Json:
-    """Make a value of a Parquet file a JSON value."""
+    """Make a value of a Parquet file a JSON value: a date, a decimal number is its text."""
+    if type(value) is str:
+        return as_text(value)
     if isinstance(value, Mapping):
         return {as_text(key): json_value(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -403,6 +411,4 @@ def json_value(value: Json) -> Json:
         return None
     if value is None or isinstance(value, bool | int | float):
         return value
-    if isinstance(value, date | time | Decimal | bytes):
-        return str(value)
     return as_text(value)

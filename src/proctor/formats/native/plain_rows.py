@@ -6,6 +6,7 @@ of the full format, which reads it from its beginning.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def _criterion(row: Mapping[str, Any], references: tuple[str, ...]) -> Criterion
         raise _NotPlain
     spec = Spec(name=name, params=params)
     scorer = registry.build("scorer", spec)
-    if any(True for _ in scorer.problems()):
+    for _ in scorer.problems():
         raise _NotPlain
     marks = scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None
     if marks is not None and marks <= 0:
@@ -111,11 +112,22 @@ def _params(name: str, value: Any) -> dict[str, Json]:
     if type(value) is str:
         if name == "contains" and value == "references":
             return {"any": "references"}
-        return registry.params_from("scorer", name, _text(value))
+        return _main(name, _text(value))
     # Where a text is wanted, a number keeps the spelling of its author.
     if type(value) in (int, float) and name == "number":
-        return registry.params_from("scorer", name, value)
+        return _main(name, value)
     raise _NotPlain
+
+
+def _main(name: str, value: Json) -> dict[str, Json]:
+    """Return a value as the main parameter of a scorer."""
+    main = _main_parameter(name)
+    return registry.params_from("scorer", name, value) if main is None else {main: value}
+
+
+@cache
+def _main_parameter(name: str) -> str | None:
+    return registry.main_parameter("scorer", name)
 
 
 def _tags(written: Any) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from proctor.contracts.plain_params import Before
 from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
 from proctor.core.suite import Case, Json
+from proctor.late_patterns import late_pattern
 from proctor.records import dataclass
 from proctor.scorers.text.patterns import (
     MOST_FOLDED,
@@ -34,17 +35,17 @@ _PAIRS = (
 )  # fmt: skip
 _CLOSING = ".,;:…。、，；："
 _LOUD = "!?"
-_THOUSANDS = re.compile(r"(?<![\w.,])[-+]?[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
-_WHOLE_FLOAT = re.compile(r"([-+]?\d+)\.0+")
-_ARTICLE = re.compile(r"(?:the |an? (?=\S*[^\W\d_]))(\S.+)", re.DOTALL)
+_THOUSANDS = late_pattern(r"(?<![\w.,])[-+]?[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+_WHOLE_FLOAT = late_pattern(r"([-+]?\d+)\.0+")
+_ARTICLE = late_pattern(r"(?:the |an? (?=\S*[^\W\d_]))(\S.+)", re.DOTALL)
 _ARTICLES = frozenset({"a", "an", "the"})
 _SIGNS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     rf"(?<!\w)[-+]?\d+(?:[.,]\d+)*(?!\w)|(?<!\w)\.\d+|[{_SIGNS}]|[^\W_{_SIGNS}]+[+#]*"
 )
-_WORD_BEGINS = re.compile(r"(?<![^\W_])(?<!\d[.,])(?<![-+.](?=\d))")
-_WORD_ENDS = re.compile(r"(?![^\W_])(?![.,]\d)(?![+#])")
-_NO_ARTICLE = re.compile(
+_WORD_BEGINS = late_pattern(r"(?<![^\W_])(?<!\d[.,])(?<![-+.](?=\d))")
+_WORD_ENDS = late_pattern(r"(?![^\W_])(?![.,]\d)(?![+#])")
+_NO_ARTICLE = late_pattern(
     r"a (?:major|minor|sharp|flat|priori|posteriori|cappella|la|level|levels|star)\b"
 )
 
@@ -370,7 +371,7 @@ class Matches(TextScorer):
             return []
 
 
-_NUMBER = re.compile(
+_NUMBER = late_pattern(
     r"[-+−]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII
 )
 

@@ -2,7 +2,6 @@
 
 import re
 from functools import lru_cache
-from random import Random
 
 MOST_FOLDED = 20_000_000
 """Characters of texts whose case is ignored, times those of an answer, that are searched at once:
@@ -44,6 +43,8 @@ def find_pattern(text: str, pattern: str, *, ignore_case: bool) -> tuple[int, in
 
 def example_of(pattern: str) -> str:
     """Return a text that a regular expression matches, as far as one is easily made."""
+    from random import Random
+
     import rstr
 
     try:

@@ -326,9 +326,8 @@ def output_of(attempt: Attempt) -> str | None:
     if len(attempt.messages) != 1:
         return None
     only = attempt.messages[0]
-    if only.role != "assistant" or only.images or only.thinking:
-        return None
-    return only.content
+    # By what it equals: a message may come to have more than a role and a text.
+    return only.content if only == Message(role="assistant", content=only.content) else None
 
 
 def rest_of(attempt: Attempt, case_id: str) -> str | None:

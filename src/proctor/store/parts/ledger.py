@@ -19,7 +19,7 @@ from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.reader import PartReader, RunInParts, SuiteInParts
 from proctor.store.parts.rows import RunPart, SuitePart
 from proctor.store.runs import Liveness, Runs, forget_texts
-from proctor.store.schema import run_parts, suite_parts
+from proctor.store.schema import run_parts, suite_parts, total_size
 from proctor.store.scores import DAMAGED
 
 Home = Literal["rows", "parts"]
@@ -116,6 +116,16 @@ class Parts(PartFolders):
     def missing(self, run_id: str) -> list[int]:
         """Return the numbers of a run's parts of which a file is gone or has another size."""
         return [part.number for part in self.of_run(run_id) if not self._is_whole(part)]
+
+    def lacks_files(self, suite_key: str) -> bool:
+        """Tell whether a file of a suite's parts is surely gone, or has another size."""
+        try:
+            return any(
+                self.folder_of(part.place).size(part.place, CASES) != part.size
+                for part in self.of_suite(suite_key)
+            )
+        except StoreError:  # at an address that nobody named, or that does not answer
+            return False
 
     def drop_run(self, run_id: str, *, after: int = -1) -> None:
         """Delete the parts of a run that come after a number, all by default, with their files."""
@@ -237,7 +247,7 @@ class Parts(PartFolders):
         self, cache: dict[str, Any], table: Table, owner: str, build: Any, columns: list[Any]
     ) -> Any:
         owned = next(iter(table.primary_key)) == owner
-        state_of: list[Any] = [func.count(), func.max(table.c.place), func.sum(table.c.size)]
+        state_of: list[Any] = [func.count(), func.max(table.c.place), total_size(table)]
         query: Select[Any] = select(*state_of).where(owned)
         state = tuple(self._database.fetch_first(query) or ())
         if not state or not state[0]:
