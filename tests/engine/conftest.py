@@ -70,7 +70,8 @@ def put_scored_run(
     """Store a finished run: of each case the points of its attempts, none for unscored.
 
     ``more`` may have ``scorer``, ``out_of``, ``asks`` (place to question), ``detail`` (place, index
-    to a score's detail), ``suite`` and ``references``.
+    to a score's detail), ``suite``, ``reduce``, ``weights``, ``clusters`` (place to name) and
+    ``references``.
     """
     scorer = more.get("scorer", Spec(name="judged", params={"question": "Is it right?"}))
     asks = more.get("asks", lambda place: f"question {place}?")
@@ -80,10 +81,12 @@ def put_scored_run(
             messages=(Message(role="user", content=asks(place)),),
             criteria=(Criterion(id="fits", scorer=scorer),),
             references=more.get("references", lambda _: ())(place),
+            weight=more["weights"][place] if "weights" in more else 1.0,
+            cluster=more.get("clusters", lambda _: "")(place),
         )
         for place in range(len(points))
     )
-    suite = Suite(name=more.get("suite", "quiz"), cases=cases)
+    suite = Suite(name=more.get("suite", "quiz"), cases=cases, reduce=more.get("reduce", "avg"))
     keyed = [(case_key(case), case) for case in cases]
     key = suite_key(suite, [one for one, _ in keyed])
     store.suites.put(suite, key, keyed)

@@ -142,3 +142,24 @@ def test_mean_points_of_a_criterion_nobody_has() -> None:
 def test_wrong_parameters(name: str, params: dict[str, Any], message: str) -> None:
     with pytest.raises(PluginError, match=message):
         build("measure", Spec(name=name, params=params))
+
+
+def test_the_mean_over_rounds_lies_in_its_interval_where_few_cases_have_many() -> None:
+    right, wrong = points(1.0), points(0.0)
+    long = [result(f"long {number}", [right, *[wrong] * 9]) for number in range(20)]
+    short = [result(f"short {number}", [right]) for number in range(380)]
+    measure = build("measure", Spec(name="accuracy", params={"over": "rounds"}))
+    found = measure.measure([*long, *short])
+    assert found.value == pytest.approx(0.1)
+    # Nine of ten rounds rest on the 20 long cases, all of which are alike.
+    low, high = found.interval
+    assert 0.05 < low < 0.1 < 0.2 < high < 0.25
+
+
+def test_rounds_of_one_size_have_the_interval_of_the_share_of_attempts() -> None:
+    rows = [result(f"{n}", [points(float(n % 3 > 0)), points(float(n % 2))]) for n in range(9)]
+    by_rounds, by_attempts = (
+        build("measure", Spec(name="accuracy", params={"over": over})).measure(rows)
+        for over in ("rounds", "attempts")
+    )
+    assert by_rounds.interval == by_attempts.interval

@@ -152,6 +152,15 @@ def test_without_a_final_answer_nothing_is_covered() -> None:
     assert (found.value, found.interval, found.n) == (0.0, None, 0)
 
 
+def test_the_score_has_an_interval_where_no_attempt_had_a_final_answer() -> None:
+    # All that is known is the best there can be, so that one more case alike would add nothing.
+    found = measured("score", [result(notes(asked=True, final=False, resolved=None))] * 3)
+    assert found.value == pytest.approx(0.7)
+    low, high = found.interval
+    assert low < 0.4
+    assert high > 0.9
+
+
 def test_several_attempts_at_a_case_are_one_draw() -> None:
     several = [result(GOOD, GOOD, HASTY), result(HASTY, SKIPPED), result(GOOD)]
     found = measured("ask_rate", several)

@@ -92,6 +92,23 @@ def test_cases_with_question_answers_and_scores(page: Any) -> None:
         assert words in text, words
 
 
+def test_clusters_and_what_a_measure_left_out_are_told(
+    make_view: Callable[..., RunView], page: Any
+) -> None:
+    view = make_view()
+    left_out = Measured(value=0.5, interval=(0.1, 0.9), n=4, note="6 cases left out")
+    summary = replace(
+        view.summary,
+        totals=replace(view.summary.totals, clusters=2),
+        measures={"pass@3": left_out, "accuracy": replace(left_out, note="")},
+        clustered_by="question",
+    )
+    text = page(replace(view, summary=summary)).text
+    assert "in 2 questions, " in text
+    assert "6 cases left out" in text
+    assert "Note" not in page().text
+
+
 @pytest.mark.slow
 def test_whatever_a_stranger_wrote_is_text(
     make_view: Callable[..., RunView], make_case: Any, page: Any

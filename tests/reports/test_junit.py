@@ -79,6 +79,13 @@ def test_a_case_in_which_nothing_gives_points(make_view: Any, make_case: Any) ->
     assert (case[0].tag, case[0].text) == ("skipped", "no criterion gives points")
 
 
+def test_a_case_that_is_only_shown(make_view: Any, make_case: Any) -> None:
+    criteria = (Criterion(id="easy", scorer=Spec(name="readability"), weight=0),)
+    scores = {"easy": Score(points=71.0, reason="fairly easy")}
+    case = rendered(make_view([make_case("a", [], [scores], criteria=criteria)]))[0][0]
+    assert (case[0].tag, case[0].get("message")) == ("skipped", "nothing in the case counts")
+
+
 def test_characters_that_xml_cannot_hold(make_view: Any, make_case: Any) -> None:
     broken = Score.failed('<b> & "q" \x00\x1b\ud800\ufffe end')
     result = make_case("a\x07<b>&中", ["contains"], [{"contains": broken}])

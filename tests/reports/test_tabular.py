@@ -193,6 +193,8 @@ def test_names_are_shown_and_never_obeyed(make_view: Any, name: str, shown: str)
         ("-1", "'-1"),
         ("@x", "'@x"),
         ("\tx", "'\tx"),
+        ("\rx", "'\nx"),
+        ("a\r=1", "a\n=1"),
         ("a=1", "a=1"),
         ('say "hi", ok', 'say "hi", ok'),
         ("half \ud800 nul \0", "half ? nul "),

@@ -215,6 +215,15 @@ def test_losses_of_heavy_draws_may_not_have_been_seen() -> None:
     assert (1 - found[1], 1 - found[0]) == pytest.approx((low, high), abs=1e-9)
 
 
+def test_where_no_draw_lost_anything_the_heaviest_may() -> None:
+    sums = RatioSums.of([(1.0, 1.0)] * 900 + [(10.0, 10.0)] * 100)
+    assert sums._weight_beyond(0.0, (0.0, 1.0)) == pytest.approx(10.0)
+    # Of 100 heavy draws, all right, 3.6 % may be wrong: 1.9 % of all.
+    low, high = sums.interval() or (9.0, 9.0)
+    assert low == pytest.approx(0.025 ** (10 / 1900), abs=1e-3)
+    assert high == 1.0
+
+
 def test_few_draws_leave_room_for_heavier_ones_anyway() -> None:
     sums = RatioSums.of([(0.0, 1.0)] + [(1.0, 1.0)] * 5 + [(2.0, 2.0)] * 5)
     assert sums._weight_beyond(0.0, (0.0, 1.0)) == sums.typical_weight
@@ -222,10 +231,28 @@ def test_few_draws_leave_room_for_heavier_ones_anyway() -> None:
 
 def test_sums_of_an_earlier_version_know_no_heaviest_draw() -> None:
     sums = _lost(47, 0)
-    earlier = RatioSums.from_json(sums.to_json()[:-1])
-    assert earlier.heaviest == 0.0
+    earlier = RatioSums.from_json(sums.to_json()[:-2])
+    assert (earlier.heaviest, earlier.weightless) == (0.0, 0.0)
     assert earlier._weight_beyond(0.0, (0.0, 1.0)) == sums.typical_weight
     assert RatioSums.from_json(sums.to_json()) == sums
+
+
+@pytest.mark.parametrize("scale", [SHARE, OPEN])
+@pytest.mark.parametrize("values", [[1.0, 0.0, 1.0], [0.2, 0.3, 0.7]])
+def test_draws_without_weight_make_no_interval_narrower(
+    scale: Scale, values: Sequence[float]
+) -> None:
+    weights, more = [1.0, 1.0, 2.0], [0.0] * 200
+    values = [value * weight for value, weight in zip(values, weights, strict=True)]
+    plain, padded = (values, weights), ([*values, *more], [*weights, *more])
+    assert t_interval(*padded, scale) == pytest.approx(t_interval(*plain, scale))
+    assert bounded_interval(*padded) == pytest.approx(bounded_interval(*plain))
+    assert bootstrap_interval(*padded, scale) == pytest.approx(bootstrap_interval(*plain, scale))
+    at_once = RatioSums()
+    at_once.add_many(*padded)
+    again = RatioSums.from_json(at_once.to_json())
+    again.merge(RatioSums.of([(0.0, 0.0)]))
+    assert again.interval(scale, method="t") == pytest.approx(t_interval(*plain, scale))
 
 
 def test_scales_around_others() -> None:

@@ -66,6 +66,7 @@ def audit(run: str, **options: Any) -> int:
     )
     from proctor.engine.audit.probes import NAMES, PAIRED, PROBES
     from proctor.engine.audit.run_audit import Audit, AuditSettings
+    from proctor.engine.run.later_findings import noise_floor
     from proctor.engine.run.stored_view import view_of
     from proctor.io.concurrency import run_sync
     from proctor.reports.audit import audit_object, audit_table
@@ -86,7 +87,10 @@ def audit(run: str, **options: Any) -> int:
         work = Audit(store, view.run, panel, settings, calls, say, progress)
         plan = work.plan()
         cost = "" if plan.cost is None else f", about ${plan.cost:,.2f}"
-        words = f"{plan.answers} scores and {plan.pairs} pairs of answers of {plan.cases} cases"
+        words = (
+            f"{_many(plan.answers, 'score')} and {_many(plan.pairs, 'pair')} of answers of"
+            f" {_many(plan.cases, 'case')}"
+        )
         if options["dry_run"]:
             _print_plan(plan, f"{words}: {plan.calls:,} calls{cost}", options["as_json"])
             return 0
@@ -96,9 +100,7 @@ def audit(run: str, **options: Any) -> int:
         except KeyboardInterrupt:
             say_stopped()
             return 130
-    totals = view.summary.totals
-    size = totals.cases, totals.attempts / max(1, totals.cases)
-    floor = judge_audit.noise_floor(*size)
+    floor = noise_floor(view, judge_audit)
     if options["as_json"]:
         print_json(audit_object(judge_audit, floor))
     else:
@@ -110,6 +112,10 @@ def audit(run: str, **options: Any) -> int:
     if work.stopped:
         click.echo(f"incomplete: {work.stopped}; the same command resumes from here", err=True)
     return INCOMPLETE if work.stopped else 0
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _print_plan(plan: Any, words: str, as_json: bool) -> None:

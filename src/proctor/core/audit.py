@@ -47,6 +47,9 @@ class JudgeAudit:
     """The variance that chance in rulings gives the value of a case, as a share of full marks."""
     noise_interval: Interval | None = None
     """The interval of that variance; none in audits of earlier versions."""
+    noise_by_metric: Mapping[str, Estimated] | None = None
+    """The same of the rows by metric, of those that the judge gives; none in audits of earlier
+    versions."""
     probes: Mapping[str, Estimated] = field(default_factory=dict)
     """By how much each way of asking moves what the judge gives, in shares of full marks."""
     labels: Mapping[str, Json] = field(default_factory=dict)
@@ -59,14 +62,22 @@ class JudgeAudit:
     notes: tuple[str, ...] = ()
     created: float = 0.0
 
-    def noise_floor(self, cases: int, attempts: float = 1.0) -> NoiseFloor | None:
+    def noise_floor(
+        self, cases: float, attempts: float = 1.0, metric: str = ""
+    ) -> NoiseFloor | None:
         """Return how far a rate over cases would move if all were judged again (19 of 20 times).
 
-        Its interval says that few rulings that agree do not prove that others will.
+        Cases of different weights count as so many of equal weight. Of a metric, only what the
+        judge gives moves: none of another. The interval says that few rulings that agree do not
+        prove that others will.
         """
-        if self.noise_variance is None or cases < 1:
+        noise, ends = self.noise_variance, self.noise_interval
+        if metric and self.noise_by_metric is not None:
+            own = self.noise_by_metric.get(metric)
+            noise, ends = (None, None) if own is None else (own.value, own.interval)
+        if noise is None or cases <= 0:
             return None
-        floor, ends = _floor(self.noise_variance, cases, attempts), self.noise_interval
+        floor = _floor(noise, cases, attempts)
         if ends is None:
             return NoiseFloor(floor, None)
         low, high = (_floor(end, cases, attempts) for end in ends)
@@ -79,20 +90,22 @@ class JudgeAudit:
         values: dict[str, Any] = {name: data[name] for name in data if name in names}
         for name in ("flips", "flip_chance"):
             values[name] = _estimated(values.get(name))
-        probes = dict(values.get("probes") or {})
-        values["probes"] = {
-            name: estimate
-            for name, one in probes.items()
-            if (estimate := _estimated(one)) is not None
-        }
+        values["probes"] = _all_estimated(values.get("probes") or {})
+        if values.get("noise_by_metric") is not None:
+            values["noise_by_metric"] = _all_estimated(values["noise_by_metric"])
         ends = values.get("noise_interval")
         values["noise_interval"] = None if ends is None else (float(ends[0]), float(ends[1]))
         values["notes"] = tuple(str(note) for note in values.get("notes", ()))
         return cls(**values)
 
 
-def _floor(variance: float, cases: int, attempts: float) -> float:
+def _floor(variance: float, cases: float, attempts: float) -> float:
     return _SURE * sqrt(2 * variance / cases / max(1.0, attempts))
+
+
+def _all_estimated(data: Json) -> dict[str, Estimated]:
+    numbers = ((name, _estimated(one)) for name, one in dict(data).items())
+    return {name: estimate for name, estimate in numbers if estimate is not None}
 
 
 def _estimated(data: Json) -> Estimated | None:

@@ -2,6 +2,7 @@
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
 from math import inf, isclose
 from typing import Any
@@ -60,7 +61,9 @@ class Expression:
             self._tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             reason = getattr(error, "msg", error)
-            raise UsageError(f"cannot read the expression {text!r}: {reason}") from None
+            raise UsageError(
+                f"cannot read the expression {text!r}: {reason}{_slip(text)}"
+            ) from None
         _check(self._tree, text)
 
     @property
@@ -115,6 +118,15 @@ class Expression:
     def holds(self, names: Mapping[str, Any]) -> bool:
         """Tell whether the expression is true; comparing with what is unknown is false."""
         return bool(self.value(names))
+
+
+def _slip(text: str) -> str:
+    """Name the fix for what people often write where it is not meant."""
+    if "%" in text:
+        return " (fix: write a share for a percentage: 0.7 for 70 %)"
+    if re.search(r"(?<![=!<>])=(?!=)", text):
+        return " (fix: compare with '==' for equal)"
+    return ""
 
 
 def _check(node: ast.AST, text: str) -> None:

@@ -205,6 +205,9 @@ class Group:
     cases: int
     clusters: int | None = None
     """How many draws the cases are, where some of them belong together; none where each is one."""
+    effective: float | None = None
+    """As how many cases of equal weight these scatter, (Σw)² ÷ Σw²; none in runs of earlier
+    versions, and where nothing counts."""
 
     @property
     def score_spread(self) -> float | None:
@@ -292,6 +295,8 @@ class Summary:
     corrected: Mapping[str, CorrectedScore] = field(default_factory=dict)
     """What labels make of judged criteria, by criterion, the one with most labels first. Found out
     anew whenever a run is looked at: labels come after its end."""
+    averaged: float = 1.0
+    """Of how many attempts the value of a case is the mean; found out anew, too."""
     scan: "ScanFindings | None" = None
     """What scans of its transcripts marked, where there were any; found out anew, too."""
 
@@ -305,11 +310,15 @@ class Summary:
         """Return the gates that did not hold when the run was last checked."""
         return [str(row.get("gate")) for row in self.gates if not row.get("held")]
 
-    def noise_floor(self, cases: int) -> "NoiseFloor | None":
-        """Return how far the rate of so many cases would move if they were judged again."""
-        if self.audit is None or not self.totals.cases:
+    def noise_floor(self, group: Group, metric: str = "") -> "NoiseFloor | None":
+        """Return how far the rate of some cases would move if they were judged again.
+
+        With a metric, the group is its row.
+        """
+        if self.audit is None:
             return None
-        return self.audit.noise_floor(cases, self.totals.attempts / self.totals.cases)
+        cases = group.cases if group.effective is None else group.effective
+        return self.audit.noise_floor(cases, self.averaged, metric)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Summary":
@@ -367,10 +376,11 @@ def _filled(data: Mapping[str, Json]) -> dict[str, Json]:
         "spread": _number(data.get("spread")),
         "interval": _pair(data.get("interval")),
         "clusters": None if data.get("clusters") is None else _count(data["clusters"]),
+        "effective": _number(data.get("effective")),
     }
 
 
-_SEVERAL = ("rate", "spread", "interval", "clusters", "bounds")
+_SEVERAL = ("rate", "spread", "interval", "clusters", "effective", "bounds")
 _COUNTS = ("cases", "cases_unscored", "attempts", "unanswered", "unscored", "errors")
 
 

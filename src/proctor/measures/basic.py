@@ -1,5 +1,6 @@
 """Measures that fit every suite: shares of cases, and the mean of one criterion's points."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
@@ -11,9 +12,13 @@ from proctor.core.score import ScoreStatus
 from proctor.core.suite import Json
 from proctor.measures.scales import Scales
 from proctor.measures.shares import NEAR, MeanSums, ShareSums, full_marks
+from proctor.stats.clusters import ClusterSums
+from proctor.stats.intervals import Interval
 
 FOLDED = "cases, by their value over all attempts"
 """What shares of cases count where cases have several attempts."""
+_Marks = tuple[tuple[int, bool], ...]
+"""The attempts at a case that count: the round of each, and whether it has full marks."""
 
 
 @dataclass(frozen=True)
@@ -138,17 +143,22 @@ class _RoundSums(ShareSums):
     empty_rounds: bool = False
     rounds: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Hits and attempts that count of each round."""
+    marked: Counter[tuple[str, _Marks]] = field(default_factory=Counter)
+    """How many cases of each cluster have the same marks in the same rounds."""
 
     def add(self, results: Sequence[CaseResult]) -> None:
         super().add(results)
         for result in results:
             for attempt in result.attempts:
                 self._count(attempt.attempt.index, 0, 0)
-            for index, hit in full_marks(result):
+            if marks := tuple(full_marks(result)):
+                self.marked[result.case.cluster, marks] += 1
+            for index, hit in marks:
                 self._count(index, int(hit), 1)
 
     def merge(self, other: Self) -> None:
         super().merge(other)
+        self.marked.update(other.marked)
         for index, (hits, n) in other.rounds.items():
             self._count(index, hits, n)
 
@@ -157,15 +167,44 @@ class _RoundSums(ShareSums):
             hits / n if n else 0.0 for hits, n in self.rounds.values() if n or self.empty_rounds
         ]
         value = in_turn(shares) / len(shares) if shares else self.empty
-        return replace(super().result(), value=value)
+        by_attempts = super().result()
+        return replace(by_attempts, value=value, interval=self._interval(by_attempts.interval))
 
     def to_json(self) -> dict[str, Json]:
         rounds = [[index, *counts] for index, counts in self.rounds.items()]
-        return {**super().to_json(), "rounds": rounds}
+        marked = [[cluster, marks, times] for (cluster, marks), times in self.marked.items()]
+        return {**super().to_json(), "rounds": rounds, "marked": marked}
 
     def load_json(self, document: Any) -> None:
         super().load_json(document)
         self.rounds = {index: (hits, n) for index, hits, n in document["rounds"]}
+        self.marked = Counter(
+            {
+                (cluster, tuple((index, bool(hit)) for index, hit in marks)): times
+                for cluster, marks, times in document.get("marked", [])
+            }
+        )
+
+    def _interval(self, by_attempts: Interval | None) -> Interval | None:
+        """Return the interval of the mean over rounds, given that of the share of attempts.
+
+        Where rounds have different numbers of attempts, one attempt counts by what it is of its
+        round. Sums of an earlier version do not tell in which rounds a case has its marks.
+        """
+        counts = [n for _, n in self.rounds.values() if n]
+        if len(set(counts)) < 2 or self.marked.total() != self._draws.n:
+            return by_attempts
+        draws = ClusterSums()
+        for (cluster, marks), times in self.marked.items():
+            hits = in_turn(hit / self.rounds[index][1] for index, hit in marks)
+            weight = in_turn(1 / self.rounds[index][1] for index, _ in marks)
+            for _ in range(times):
+                draws.add(hits, weight, cluster)
+        interval = draws.interval()
+        if interval is None or not self.empty_rounds:
+            return interval
+        low, high = (end * len(counts) / len(self.rounds) for end in interval)
+        return low, high
 
     def _count(self, index: int, hits: int, n: int) -> None:
         before = self.rounds.get(index, (0, 0))

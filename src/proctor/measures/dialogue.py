@@ -282,7 +282,8 @@ class _AskSums(MeasureSums):
     def _interval(self, coverage_of_none: float) -> Interval:
         """Return the bounded interval of the score: with one more case, the worst or the best."""
         attempts = self.products[1][1] / self.sums[1]
-        finals = self.products[3][3] / self.sums[3] if self.sums[3] else 0.0
+        # Where no attempt had a final answer, one more case may be the first that has.
+        finals = self.products[3][3] / self.sums[3] if self.sums[3] else attempts
         value = _Mix.of(self.sums, coverage_of_none).value
         low = self._quantile([0.0, attempts, 0.0, finals, attempts], coverage_of_none, 0.025)
         high = self._quantile([attempts, attempts, finals, finals, 0.0], coverage_of_none, 0.975)

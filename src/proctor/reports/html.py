@@ -9,6 +9,7 @@ from html import escape
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK
 from proctor.core.cause import cause_of
+from proctor.core.names import clusters_text
 from proctor.core.prompt import as_asked
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
@@ -98,7 +99,11 @@ def _cards(view: RunView) -> Iterator[str]:
     totals = view.summary.totals
     ends = totals.interval
     within = "" if ends is None else f" {_percent(ends[0])} to {_percent(ends[1])}"
-    facts = [("cases", str(totals.cases), f"{totals.attempts} attempts")]
+    within_clusters = ""
+    if totals.clusters is not None:
+        named = clusters_text(totals.clusters, view.summary.clustered_by)
+        within_clusters = f"in {named}, "
+    facts = [("cases", str(totals.cases), f"{within_clusters}{totals.attempts} attempts")]
     if totals.full:
         facts = [
             ("rate", _percent(totals.rate), f"95% interval{within}" if within else ""),
@@ -123,7 +128,8 @@ def _cards(view: RunView) -> Iterator[str]:
 
 def _breakdowns(view: RunView, by: Sequence[str]) -> Iterator[str]:
     sections: dict[str, list[list[str]]] = {}
-    for row in rows_of(view, by)[1:]:
+    overall, *listed = rows_of(view, by)
+    for row in listed:
         group = row.group
         ends = group.interval
         within = _UNKNOWN if ends is None else f"{_percent(ends[0])} to {_percent(ends[1])}"
@@ -135,9 +141,11 @@ def _breakdowns(view: RunView, by: Sequence[str]) -> Iterator[str]:
                 _cell(f"{group.score:.2f}"),
                 _cell(f"{group.full:.2f}"),
                 _cell(cases_words(group, row.clustered_by)),
+                *((_cell(row.noise_text),) if overall.shows_noise else ()),
             ]
         )
-    header = ("Rate", "95% interval", "Points", "of", "Cases")
+    header = ["Rate", "95% interval", "Points", "of", "Cases"]
+    header += ["Noise"] if overall.shows_noise else []
     for section, rows in sections.items():
         yield f"<h2>By {_line(section)}</h2>"
         yield from _table((section, *header), rows)
@@ -145,7 +153,9 @@ def _breakdowns(view: RunView, by: Sequence[str]) -> Iterator[str]:
 
 def _measures(view: RunView) -> Iterator[str]:
     rows = []
-    for name, measured in view.summary.measures.items():
+    measures = view.summary.measures
+    noted = any(one.note for one in measures.values() if one.value is not None)
+    for name, measured in measures.items():
         if measured.value is None:
             continue
         ends = measured.interval
@@ -157,11 +167,13 @@ def _measures(view: RunView) -> Iterator[str]:
                 value or _cell(f"{measured.value:.4f}"),
                 _cell(within),
                 _cell(str(measured.n)),
+                *((_cell(measured.note),) if noted else ()),
             ]
         )
     if rows:
         yield "<h2>Measures</h2>"
-        yield from _table(("Measure", "Value", "95% interval", "n"), rows)
+        header = ("Measure", "Value", "95% interval", "n", *(("Note",) if noted else ()))
+        yield from _table(header, rows)
     yield from _categories(view)
 
 

@@ -41,7 +41,7 @@ def variance_object(budget: VarianceBudget | None) -> Json:
 
 
 def _noise_line(summary: Summary) -> str | None:
-    audit, floor = summary.audit, summary.noise_floor(summary.totals.cases)
+    audit, floor = summary.audit, summary.noise_floor(summary.totals)
     if audit is None or floor is None:
         return None
     flips = "" if audit.flips is None else f"; rulings differ in {100 * audit.flips.value:.1f}%"

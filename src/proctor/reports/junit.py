@@ -108,6 +108,8 @@ def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:
         _outcome(element, "error", message, lines, cause_of(errors[0]))
     elif status is ValueStatus.UNSCORED:
         _outcome(element, "skipped", "unscored", lines, cause_of_case(result))
+    elif status is ValueStatus.SHOWN:
+        _outcome(element, "skipped", "nothing in the case counts", lines)
     elif not full_marks(result):
         message = f"worth {result.folded.value:g} of {result.case.full_score:g}"
         _outcome(element, "failure", message, lines)

@@ -10,7 +10,7 @@ from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, AttemptStatus
 from proctor.core.cause import CAUSE, cause_of
 from proctor.core.fingerprint import plain
-from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
+from proctor.core.run import METRIC, AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
 from proctor.reports.judged import corrected_object, noise_floor_object, variance_object
@@ -152,14 +152,15 @@ def _whole_head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             "measures": {name: _measured(measured) for name, measured in summary.measures.items()},
             "groups": {
                 tag: {
-                    name: _group(group) | _noise(summary.noise_floor(group.cases))
+                    name: _group(group)
+                    | _noise(summary.noise_floor(group, name if tag == METRIC else ""))
                     for name, group in rows.items()
                 }
                 for tag, rows in view.groups(by).items()
             },
             "usage": {**_USAGE, **summary.usage},
             "corrected": corrected_object(summary.corrected),
-            **noise_floor_object(summary.noise_floor(summary.totals.cases)),
+            **noise_floor_object(summary.noise_floor(summary.totals)),
             "variance": variance_object(summary.variance),
             "references": summary.references,
             "failures": summary.failures,

@@ -2,15 +2,15 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.contracts.report import Report, RunView
 from proctor.core.names import clusters_text
-from proctor.core.run import CaseResult, Group, Measured
+from proctor.core.run import METRIC, CaseResult, Group, Measured
 from proctor.core.suite import Json
+from proctor.late_patterns import late_pattern
 from proctor.records import dataclass
 from proctor.reports.reasons import cause_of_case, one_line, reasons, shortfall
 
@@ -57,9 +57,9 @@ _UNKNOWN = "–"
 MOST_NAMES = 5
 """How many cases a note on several runs names."""
 _NARROWEST = 12
-_PLAIN = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018-\u201f\u2026\u2500]*")
+_PLAIN = late_pattern(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018-\u201f\u2026\u2500]*")
 """Latin letters, punctuation, and the rule of a table."""
-_MARKDOWN = re.compile(r"([\\|`*<\[\]])")
+_MARKDOWN = late_pattern(r"([\\|`*<\[\]])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +75,8 @@ class TableRow:
     """What cases of one cluster have in common."""
     noise: "NoiseFloor | None" = None
     """How far the rate would move if all were judged again, where the judge was audited."""
+    shows_noise: bool = False
+    """Whether the table has a column for that."""
 
     @property
     def label(self) -> str:
@@ -95,8 +97,13 @@ class TableRow:
             _range(group.interval),
             _percent(self.share),
             cases_words(group, self.clustered_by),
-            *(() if self.noise is None else (f"± {100 * self.noise.value:.1f}",)),
+            *((self.noise_text,) if self.shows_noise else ()),
         )
+
+    @property
+    def noise_text(self) -> str:
+        """Return how far the rate would move if all were judged again."""
+        return _UNKNOWN if self.noise is None else f"± {100 * self.noise.value:.1f}"
 
 
 def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
@@ -106,6 +113,7 @@ def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
     for tag, groups in view.groups(by).items():
         ordered = sorted(groups.items(), key=lambda pair: -pair[1].full)
         listed += [(tag, name, group) for name, group in ordered]
+    shows_noise = view.summary.noise_floor(totals) is not None
     return [
         TableRow(
             section=section,
@@ -113,7 +121,8 @@ def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
             group=group,
             share=_part(group, totals),
             clustered_by=view.summary.clustered_by,
-            noise=view.summary.noise_floor(group.cases),
+            noise=view.summary.noise_floor(group, name if section == METRIC else ""),
+            shows_noise=shows_noise,
         )
         for section, name, group in listed
     ]
@@ -121,7 +130,7 @@ def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
 
 def header_of(rows: Sequence[TableRow]) -> tuple[str, ...]:
     """Return the names of the columns, with that of the noise floor where it is known."""
-    return (*HEADER, "Noise") if rows and rows[0].noise is not None else HEADER
+    return (*HEADER, "Noise") if rows and rows[0].shows_noise else HEADER
 
 
 def cases_words(group: Group, clustered_by: str) -> str:
@@ -181,7 +190,7 @@ def early_note(early: Mapping[str, Json]) -> str:
         f"Stopped early: {early['cases']} of {early['of']} cases, taken at random until"
         f" {one_line(str(early['question']))!r} was answered: {early['answer']}"
         f" (evidence {early['odds']:,.3g}:1); the rate is not that of a full run, its interval"
-        " holds at any time, those of groups and measures do not"
+        " holds at any time, those of groups, measures and corrected scores do not"
     )
 
 
@@ -287,18 +296,24 @@ class CsvReport(Report):
         if cases:
             writer.writerows(_csv_cases(view))
         else:
-            writer.writerow(CSV_HEADER)
-            writer.writerows(_csv_row(row) for row in rows_of(view, by))
+            rows = rows_of(view, by)
+            clustered = rows[0].group.clusters is not None
+            noisy = rows[0].shows_noise
+            more = [*(["clusters"] if clustered else []), *(["noise_floor"] if noisy else [])]
+            writer.writerow([*CSV_HEADER, *more])
+            writer.writerows(_csv_row(row, more) for row in rows)
         return file.getvalue()
 
 
-def _csv_row(row: TableRow) -> list[str | float | None]:
+def _csv_row(row: TableRow, more: Sequence[str]) -> list[str | float | None]:
     group = row.group
     low, high = group.interval or (None, None)
     name = row.section if row.section == "overall" else row.name
     return [
         *(csv_text(row.section), csv_text(name), group.score, group.score_spread, group.full),
         *(group.rate, group.spread, low, high, row.share, group.cases),
+        *((group.clusters,) if "clusters" in more else ()),
+        *((None if row.noise is None else row.noise.value,) if "noise_floor" in more else ()),
     ]
 
 
@@ -322,9 +337,13 @@ def _csv_cases(view: RunView) -> Iterator[Sequence[str | float | None]]:
 
 
 def csv_text(text: str) -> str:
-    """Return a text that no spreadsheet reads as a formula, and that can be encoded."""
+    """Return a text that no spreadsheet reads as a formula, and that can be encoded.
+
+    A carriage return would end the row, and what follows it could be a formula again.
+    """
     text = text.encode("utf-8", "replace").decode().replace("\0", "")
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text
 
 
 def first_lines(view: RunView) -> list[str]:

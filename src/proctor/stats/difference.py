@@ -6,7 +6,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 from proctor.stats.beta import beta_cdf
-from proctor.stats.intervals import Interval, skewed_quantile, t_quantile, t_tail
+from proctor.stats.intervals import Interval, skewed_quantile, t_quantile, t_tail, unseen_weight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,14 +178,21 @@ class DifferenceCases:
         """Return mean, deviation and skewness of Gaffke's bound on one side (-1: the low end).
 
         One case that changed by full marks is added on that side; then the share of each case in
-        the truth is as uncertain as flat Dirichlet weights make it.
+        the truth is as uncertain as flat Dirichlet weights make it. It is heavier than cases mostly
+        are where those that changed to that side are lighter, or none did: heavy ones may have been
+        left unseen.
         """
-        heavy = self.typical_weight
+        import numpy as np
+
+        typical = self.typical_weight
+        lost = np.maximum(0.0, side * self.d) * self.c
+        seen = float(lost.sum()), float((lost * self.w).sum())
+        heavy = unseen_weight(self.weight, typical, float(self.w.max()), seen)
         weight = self.weight + heavy
         size = side * heavy * self.largest
         mean = (float((self.d * self.c).sum()) + size) / weight
         apart, added = self.d - mean * self.w, size - mean * heavy
-        number = self.weight / heavy + 1
+        number = self.weight / typical + 1
         squares = float((self.c * apart**2).sum()) + added**2
         cubes = float((self.c * apart**3).sum()) + added**3
         variance = squares / weight**2 * number / (number + 1)

@@ -67,6 +67,8 @@ class RatioSums:
     _ww: float = 0.0
     heaviest: float = 0.0
     """The largest weight of a single draw so far."""
+    weightless: float = 0.0
+    """How many draws have neither weight nor value: they say nothing of how the others scatter."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[float, float]]) -> "RatioSums":
@@ -88,6 +90,8 @@ class RatioSums:
             self.least, self.most = min(self.least, ratio), max(self.most, ratio)
         elif value:  # on no scale at all
             self.least, self.most = -inf, inf
+        else:
+            self.weightless += 1
         self.n += 1
         self.value += value
         self.weight += weight
@@ -103,7 +107,7 @@ class RatioSums:
     def add_many(self, values: Sequence[float], weights: Sequence[float]) -> None:
         """Take in draws one after the other, in a fraction of the time of single ones."""
         n, total, total_w, least, most = self.n, self.value, self.weight, self.least, self.most
-        heaviest = self.heaviest
+        heaviest, weightless = self.heaviest, self.weightless
         mean_v, mean_w, vv, vw, ww = self._mean_v, self._mean_w, self._vv, self._vw, self._ww
         for value, weight in zip(values, weights, strict=True):
             if weight > 0:
@@ -112,6 +116,8 @@ class RatioSums:
                 most = max(most, ratio)
             elif value:
                 least, most = -inf, inf
+            else:
+                weightless += 1
             n += 1
             total += value
             total_w += weight
@@ -125,7 +131,7 @@ class RatioSums:
             ww += before_w * after_w
         self.n, self.value, self.weight, self.least, self.most = n, total, total_w, least, most
         self._mean_v, self._mean_w, self._vv, self._vw, self._ww = mean_v, mean_w, vv, vw, ww
-        self.heaviest = heaviest
+        self.heaviest, self.weightless = heaviest, weightless
 
     def merge(self, other: "RatioSums") -> None:
         """Take in all that another has gathered."""
@@ -142,6 +148,7 @@ class RatioSums:
         self.n, self.value, self.weight = n, self.value + other.value, self.weight + other.weight
         self.least, self.most = min(self.least, other.least), max(self.most, other.most)
         self.heaviest = max(self.heaviest, other.heaviest)
+        self.weightless += other.weightless
 
     def to_json(self) -> list[float | str]:
         """Return the sums as JSON, to be merged elsewhere."""
@@ -232,19 +239,17 @@ class RatioSums:
         """Return the weight of a draw added at one end: the typical one, or up to the heaviest.
 
         If only light draws lost marks, heavy ones that lose some may not have been seen: the more
-        so, the lighter those are that did. Few draws cannot tell, and an added one of typical
-        weight is large among them.
+        so, the lighter those are that did; and if none did, it may be the heaviest that do. Few
+        draws cannot tell, and an added one of typical weight is large among them.
         """
         typical, squares = self.typical_weight, self._ww + self.n * self._mean_w**2
         products = self._vw + self.n * self._mean_v * self._mean_w
         other = ends[1] if end == ends[0] else ends[0]
         gone = abs(other * self.weight - self.value)
         heavy = abs(other * squares - products)
-        many = (self.weight / typical - _FEW_EFFECTIVE) / (_MANY_EFFECTIVE - _FEW_EFFECTIVE)
-        if gone <= 1e-12 * self.weight * (ends[1] - ends[0]) or many <= 0 or heavy <= 0:
-            return typical
-        times = max(1.0, min(typical * gone / heavy, self.heaviest / typical))
-        return typical * float(times ** min(1.0, many))
+        if gone <= 1e-12 * self.weight * (ends[1] - ends[0]) or heavy <= 0:
+            gone = heavy = 0.0
+        return unseen_weight(self.weight, typical, self.heaviest, (gone, heavy))
 
     def _widened_t(self, scale: Scale, level: float) -> Interval | None:
         """Return the t interval, by linearisation, and never less than with two added draws."""
@@ -259,11 +264,11 @@ class RatioSums:
 
     def _t(self, level: float) -> Interval:
         """Return the plain t interval, which is a point where all draws are alike."""
-        rate = self.value / self.weight
-        if self.n < 2:
+        rate, n = self.value / self.weight, self.n - self.weightless
+        if n < 2:
             return rate, rate
-        error = sqrt(self.n / (self.n - 1) * self._squares(rate)) / self.weight
-        half = t_quantile((1 + level) / 2, self.n - 1) * error
+        error = sqrt(n / (n - 1) * self._squares(rate)) / self.weight
+        half = t_quantile((1 + level) / 2, n - 1) * error
         return rate - half, rate + half
 
     def _squares(self, ratio: float) -> float:
@@ -307,6 +312,7 @@ def bootstrap_interval(
     if sums.rate is None:
         return None
     scale = sums.within(scale)
+    v, w = v[(w > 0) | (v != 0)], w[(w > 0) | (v != 0)]
     added, ends = sums.typical_weight, sums.added_draws(scale)
     v, w = np.append(v, [end * added for end in ends]), np.append(w, [added] * len(ends))
     random = np.random.default_rng(seed)
@@ -319,6 +325,22 @@ def bootstrap_interval(
     low, high = np.quantile(np.concatenate(rates), [(1 - level) / 2, (1 + level) / 2])
     low, high = min(sums.rate, float(low)), max(sums.rate, float(high))
     return scale.clip((low, high)) if _apart(low, high) else None
+
+
+def unseen_weight(
+    weight: float, typical: float, heaviest: float, lost: tuple[float, float]
+) -> float:
+    """Return the weight of a draw that lost marks and may not have been seen.
+
+    ``lost`` is what those that were seen lost, and the same with each by its weight once more.
+    """
+    many = (weight / typical - _FEW_EFFECTIVE) / (_MANY_EFFECTIVE - _FEW_EFFECTIVE)
+    if many <= 0:
+        return typical
+    times = heaviest / typical
+    if lost[0] > 0 and lost[1] > 0:
+        times = min(times, typical * lost[0] / lost[1])
+    return typical * float(max(1.0, times) ** min(1.0, many))
 
 
 def _toward(matched: float, mixed: float) -> float:

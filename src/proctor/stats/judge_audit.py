@@ -1,26 +1,29 @@
 """What repeated and altered rulings say of a judge: how often it flips, how far it is moved."""
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, repeat
 from math import sqrt
 from statistics import fmean, variance
 
 from proctor.core.audit import Estimated
-from proctor.stats.intervals import RatioSums, Scale
+from proctor.stats.clusters import ClusterSums
+from proctor.stats.intervals import Scale
 
 Rulings = Sequence[float]
 """What one judge gave to one answer, again and again, from 0 to 1."""
+Clusters = Sequence[str]
+"""The cluster of each case, in their order; those with an empty name, or without any, have none."""
 _EQUAL = 1e-9
 
 
-def flip_rate(cases: Iterable[Sequence[Rulings]]) -> Estimated | None:
-    """Return how often two rulings on the same answer differ, each case counted as one draw."""
-    shares = []
+def flip_rate(cases: Iterable[Sequence[Rulings]], clusters: Clusters = ()) -> Estimated | None:
+    """Return how often two rulings on the same answer differ; a case, or a cluster, is one draw."""
+    shares: list[float | None] = []
     for scores in cases:
         pairs = [pair for rulings in scores for pair in combinations(rulings, 2)]
-        if pairs:
-            shares.append(fmean(abs(one - other) > _EQUAL for one, other in pairs))
-    return mean_of(shares, Scale(0.0, 1.0))
+        differ = [abs(one - other) > _EQUAL for one, other in pairs]
+        shares.append(fmean(differ) if differ else None)
+    return mean_of(shares, Scale(0.0, 1.0), clusters)
 
 
 def flip_chance(rate: Estimated | None) -> Estimated | None:
@@ -39,7 +42,9 @@ def flip_chance(rate: Estimated | None) -> Estimated | None:
     return Estimated(value=chance(rate.value), interval=interval, n=rate.n)
 
 
-def noise_variance(cases: Iterable[Sequence[tuple[float, Rulings]]]) -> Estimated | None:
+def noise_variance(
+    cases: Iterable[Sequence[tuple[float, Rulings]]], clusters: Clusters = ()
+) -> Estimated | None:
     """Return the variance that chance in rulings gives the value of a case.
 
     Of each case its judged scores: the part of the case's value that it decides, and its rulings.
@@ -49,18 +54,29 @@ def noise_variance(cases: Iterable[Sequence[tuple[float, Rulings]]]) -> Estimate
         sum(part**2 * variance(rulings) for part, rulings in scores if len(rulings) > 1)
         for scores in cases
     ]
-    return mean_of(sums, Scale(0.0, max([0.5, *sums])))
+    return mean_of(sums, Scale(0.0, max([0.5, *sums])), clusters)
 
 
-def shift(cases: Iterable[Sequence[tuple[float, float]]], reach: float = 1.0) -> Estimated | None:
-    """Return the mean difference of pairs (asked so, asked otherwise), each case as one draw."""
-    means = [fmean(one - other for one, other in pairs) for pairs in cases if pairs]
-    return mean_of(means, Scale(-reach, reach))
+def shift(
+    cases: Iterable[Sequence[tuple[float, float]]], reach: float = 1.0, clusters: Clusters = ()
+) -> Estimated | None:
+    """Return the mean difference of pairs (asked so, asked otherwise), each case as one draw.
+
+    All cases of a cluster are one draw together.
+    """
+    means = [fmean(one - other for one, other in pairs) if pairs else None for pairs in cases]
+    return mean_of(means, Scale(-reach, reach), clusters)
 
 
-def mean_of(values: Sequence[float], scale: Scale) -> Estimated | None:
-    """Return a mean on a scale with its interval; none of nothing."""
-    if not values:
+def mean_of(
+    values: Sequence[float | None], scale: Scale, clusters: Clusters = ()
+) -> Estimated | None:
+    """Return a mean on a scale with its interval, over cases that have a value; none of nothing."""
+    sums, numbers = ClusterSums(), []
+    for value, cluster in zip(values, clusters or repeat(""), strict=bool(clusters)):
+        if value is not None:
+            sums.add(value, 1.0, cluster)
+            numbers.append(value)
+    if not numbers:
         return None
-    sums = RatioSums.of((value, 1.0) for value in values)
-    return Estimated(value=fmean(values), interval=sums.interval(scale), n=len(values))
+    return Estimated(value=fmean(numbers), interval=sums.interval(scale), n=len(numbers))

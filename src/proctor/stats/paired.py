@@ -148,7 +148,11 @@ class PairedCases:
             column.frombytes(np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
     def _draws(self) -> DifferenceCases:
-        """Return what was drawn: cases by themselves, and clusters, each as one."""
+        """Return what was drawn: cases by themselves, and clusters, each as one.
+
+        They are in one order, and alike ones are together, however they were added: resamples of
+        the same cases are the same.
+        """
         import numpy as np
 
         d, w, c = (
@@ -156,7 +160,12 @@ class PairedCases:
             for column, place in ((self.differences, 1), (self.weights, 2), (self.counts, 0))
         )
         c[len(self.counts) :] = 1.0
-        return DifferenceCases(np.where(np.abs(d) <= 1e-9 * w, 0.0, d), w, c)
+        d = np.where(np.abs(d) <= 1e-9 * w, 0.0, d)
+        order = np.lexsort((w, d))
+        d, w, c = d[order], w[order], c[order]
+        others = (d[1:] != d[:-1]) | (w[1:] != w[:-1])
+        firsts = np.concatenate(([0], np.flatnonzero(others) + 1))[: len(d)]
+        return DifferenceCases(d[firsts], w[firsts], np.add.reduceat(c, firsts) if len(c) else c)
 
     def compare(self, *, level: float = 0.95, method: Method = "t", seed: int = _SEED) -> Paired:
         """Return the difference of the rates with all that says how sure it is.

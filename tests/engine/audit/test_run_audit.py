@@ -98,6 +98,8 @@ def test_a_judge_without_faults_is_found_without(
     assert found.noise_variance == 0
     assert found.noise_interval is not None
     assert found.noise_interval[1] > 0.3
+    assert found.noise_by_metric is not None
+    assert found.noise_by_metric["judged"].interval == found.noise_interval
     for name in ("length", "format", "authority", "self"):
         assert found.probes[name].value == 0
         assert found.probes[name].interval is not None
@@ -105,6 +107,29 @@ def test_a_judge_without_faults_is_found_without(
     assert "neither a second attempt" in found.notes[0]
     stored = JudgeAudit.of(store.audits.of_run("one")[0])
     assert replace(stored, created=0.0) == replace(found, created=0.0)
+
+
+def test_the_cases_of_a_cluster_are_one_draw(store: Store, put_scored: Callable[..., Run]) -> None:
+    found = []
+    for clusters in (lambda _: "", lambda place: f"passage {place // 8}"):
+        suite = f"quiz {len(found)}"
+        run = put_scored(
+            store, suite, [[1.0, 0.0]] * 24, outputs=outputs, clusters=clusters, suite=suite
+        )
+        with FakeServer(FaultyJudge(length=0.3)) as server:
+            found.append(audited(store, run, server, sample=24)[1])
+    alone, clustered = found
+    for name in ("length", "position"):
+        assert clustered.probes[name].n == alone.probes[name].n == 24
+        narrow, wide = (one.probes[name].interval for one in found)
+        assert narrow is not None
+        assert wide is not None
+        assert wide[1] - wide[0] > 1.3 * (narrow[1] - narrow[0])
+    for one in found:
+        assert one.flips is not None
+        assert one.noise_interval is not None
+    assert clustered.flips.interval[1] > alone.flips.interval[1] + 0.1
+    assert clustered.noise_interval[1] > alone.noise_interval[1] + 0.05
 
 
 def test_a_criterion_that_no_score_is_of_is_refused(

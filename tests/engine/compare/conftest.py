@@ -39,7 +39,8 @@ def put(store: Store) -> Callable[..., Run]:
             **{"status": RunStatus.COMPLETE, "signature": "", **more},
         )
         store.runs.save(run)
-        store.results.put(run.id, [row(place, c, values[c.id]) for place, c in enumerate(cases)])
+        there = [(place, one) for place, one in enumerate(cases) if one.id in values]
+        store.results.put(run.id, [row(place, one, values[one.id]) for place, one in there])
         totals = Totals(
             score=0.0, full=1.0, rate=0.5, spread=0.0, interval=None, cases=len(values), bounds=None,
             attempts=attempts, unanswered=0, unscored=0, errors=0, cases_unscored=0,

@@ -95,6 +95,11 @@ def test_changed_cases_refuse_and_changed_tags_are_told(monkeypatch: pytest.Monk
     refused, noted = found(SIDE, (CASE, asked), (CASE, tagged))
     assert refused == ["other question, criteria or weight under the same id in 1 case"]
     assert noted == ["other tags in 1 case; those of 'one' are used"]
+    clustered = replace(tagged, cluster="go")
+    assert found(SIDE, (CASE, clustered), (CASE, tagged))[1] == [
+        "other tags in 1 case; those of 'one' are used",
+        "other clusters in 1 case; those of 'one' are used",
+    ]
     monkeypatch.setattr(module, "MOST_CHANGED", 2)
     assert "2 or more cases" in found(SIDE, *[(CASE, asked)] * 5)[0][0]
 

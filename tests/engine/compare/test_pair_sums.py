@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.compare.stored_pairs import case
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run
 from proctor.engine.compare import pair_sums
 from proctor.engine.compare.comparing import CompareSettings, compare
@@ -123,3 +124,23 @@ def test_a_mask_chooses_the_pairs(store: Store, put: Callable[..., Run]) -> None
     assert (counts.met, counts.only_first, counts.errors) == (2, 0, 1)
     assert sums.seen.to_right == 1
     assert sums.seen.both_right == 0
+
+
+def test_a_result_that_cannot_be_read_may_be_anything(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    cases = [case(f"c{number}") for number in range(12)]
+    runs = [put(name, dict.fromkeys((one.id for one in cases), 0.5), cases=cases) for name in "ab"]
+    first, second = ([*store.results.iter_rows(run.id)] for run in runs)
+    gone = {"value": None, "status": ValueStatus.UNSCORED, "broken": True}
+    gone |= dict.fromkeys(("full", "weight", "low", "high"), float("nan"))
+    second[3:9] = [replace(row, **gone) for row in second[3:9]]
+    pairs = PairColumns.of(LoadedResults(iter(first)), LoadedResults(iter(second)), same_suite=True)
+    by_columns, one_by_one = PairedRowSums(), PairedRowSums()
+    add_columns(pairs, by_columns)
+    for place in range(12):
+        one_by_one.add(pairs.row(place), 1)
+    for sums in (by_columns, one_by_one):
+        worst, best = (ends.difference for ends in sums.contrast("t").extremes or ())
+        assert (worst, best) == (-0.25, 0.25)
+        assert sums.unscored == 6

@@ -148,3 +148,28 @@ def test_clusters_are_compared_as_one_draw(store: Store, put: Callable[..., Run]
     assert looked.sequential is not None
     assert (looked.sequential.cases, looked.sequential.clustered) == (20, True)
     assert "after 20 questions, " in sentence(looked)
+
+
+def test_a_cluster_of_which_a_run_did_not_ask_all_cases_is_no_evidence(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    cases = [case(f"c{place:03}", cluster=f"q{place // 4}") for place in range(80)]
+    names = [one.id for one in cases]
+    put("old", dict.fromkeys(names, 0.0), cases=cases)
+    early = {"stopped_early": {"seed": ORDER_SEED, "cases": 42}}
+    # Of ten clusters all cases are there, and of one the first two.
+    put("new", dict.fromkeys(names[:42], 1.0), cases=cases, settings=early)
+    (found,) = compare(store, ["old", "new"]).contrasts
+    assert found.sequential is not None
+    full = dict.fromkeys(names[:40], 1.0)
+    put("ten", full, cases=cases, settings=early)
+    (ten,) = compare(store, ["old", "ten"]).contrasts
+    assert ten.sequential == found.sequential
+
+
+@pytest.mark.parametrize(
+    ("odds", "shown"),
+    [(0.5, "0.5"), (9.96, "9.9"), (19.97, "19"), (20.0, "20"), (59.6, "59"), (1_999.9, "1,999")],
+)
+def test_evidence_that_is_not_enough_is_not_rounded_to_what_is(odds: float, shown: str) -> None:
+    assert odds_text(odds) == shown

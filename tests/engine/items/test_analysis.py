@@ -120,6 +120,20 @@ def test_all_kinds_are_told(store: Store, put_scored: Callable[..., Run]) -> Non
     assert found.counts["duplicate"] == 2
 
 
+@pytest.mark.parametrize(("takers", "unsure"), [(4, "2 of 2 correlations"), (40, "")])
+def test_few_candidates_show_the_wrong_way_round_by_chance(
+    store: Store, put_scored: Callable[..., Run], takers: int, unsure: str
+) -> None:
+    for number in range(takers):
+        strength = number / (takers - 1)
+        points = [[float(place / 20 <= strength)] for place in range(21)]
+        points[3] = points[4] = [float(strength < 0.4)]
+        put_scored(store, f"m{number}", points)
+    found = analyse(store, chosen_runs(store, ["quiz"]))
+    assert found.counts["negative"] == 2
+    assert any(note.startswith(unsure) for note in found.notes) if unsure else not found.notes
+
+
 def _with_judges(run: Run) -> Run:
     return replace(run, settings={"judges": [{"model": "a"}, {"model": "b"}]})
 

@@ -100,6 +100,38 @@ def test_a_gate_on_a_bare_rate_says_how_often_luck_decides(
     assert found.to_json() == {"gate": gate, "held": held, "note": "", "luck": found.luck}
 
 
+def test_a_gate_on_a_criterion_without_labels_is_missed() -> None:
+    """Its name was checked before the run: that nobody has labelled it yet is no mistake."""
+    gate = "corrected.x.low >= 0.7"
+    check_gates([gate], PLAIN, MEASURES)
+    (found,) = gate_results([gate], Summary(totals=TOTALS))
+    assert not found.passed
+    assert "corrected.x.low is not known without labels" in found.note
+
+
+@pytest.mark.parametrize(
+    ("gate", "possible"),
+    [
+        ("corrected.stars > 5", False),
+        ("corrected.stars >= 5", True),
+        ("corrected.stars < 1", False),
+        ("corrected.x > 1", False),
+        ("corrected > 5", False),
+        ("corrected >= 4", True),
+    ],
+)
+def test_corrected_ratings_lie_on_their_scale(gate: str, possible: bool) -> None:
+    stars = Criterion(id="stars", scorer=Spec(name="rating", params={"question": "How good?"}))
+    (case,) = PLAIN.cases
+    suite = replace(PLAIN, cases=(replace(case, criteria=(*case.criteria, stars)),))
+    if possible:
+        check_gates([gate], suite, MEASURES)
+        return
+    with pytest.raises(UsageError, match="can never hold") as refused:
+        check_gates([gate], suite, MEASURES)
+    assert ("%" in str(refused.value)) is False
+
+
 def test_rounding_misses_no_gate() -> None:
     rate = (0.7 + 0.7 + 0.7) / (0.7 + 0.7 + 0.7 + 0.7)
     assert rate < 0.75
@@ -147,6 +179,13 @@ MEASURES: dict[str, Any] = {"accuracy": (0.0, 1.0), "mean_points": (None, None),
         ("level.hihg > 0.5", "unknown name 'hihg'"),
         ("0.9 < rate < nothing", "unknown name 'nothing'"),
         ("cases.low > 3", "cases is a single number, without .low"),
+        ("corrected >= 70", "corrected lies between 0 and 1; write 0.7 for 70 %"),
+        ("corrected.x.low > 1", "corrected.x.low lies between 0 and 1"),
+        ("corrected.y > 0.5", "unknown name 'y'"),
+        ("0.8", "decides nothing: it names no number"),
+        ("not False or 2 > 1", "decides nothing"),
+        ("rate >= 70%", "write a share for a percentage: 0.7 for 70 %"),
+        ("rate = 0.7", "compare with '==' for equal"),
     ],
 )
 def test_what_is_unknown_or_impossible_is_refused_before_a_run(gate: str, said: str) -> None:

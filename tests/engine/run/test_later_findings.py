@@ -57,8 +57,66 @@ def test_the_noise_floor_stands_beside_judged_numbers(
         assert "Noise" in text
         assert f"± {100 * floor.value:.1f}" in text
         assert "Noise floor: ±" in text
+    lines = build("report", Spec(name="csv")).render(view).splitlines()
+    assert lines[0].endswith(",cases,noise_floor")
+    assert float(lines[1].split(",")[-1]) == pytest.approx(floor.value)
+    assert f"± {100 * floor.value:.1f}</td>" in build("report", Spec(name="html")).render(view)
     store.runs.delete(run.id)
     assert store.audits.of_run(run.id) == []
+
+
+def test_clusters_are_counted_in_csv_where_there_are_any(
+    store: Store, put_scored: Callable[..., Run]
+) -> None:
+    run = put_scored(store, "one", [[1.0]] * 6, clusters=lambda place: f"passage {place // 3}")
+    lines = build("report", Spec(name="csv")).render(view_of(store, run.id)).splitlines()
+    assert lines[0].endswith(",cases,clusters")
+    assert lines[1].endswith(",6,2")
+
+
+def test_the_noise_floor_goes_by_weights_and_by_what_is_scored(
+    store: Store, put_scored: Callable[..., Run]
+) -> None:
+    # One case weighs as much as all others together, and two have no value.
+    weights = [37.0, *[1.0] * 39]
+    points = [[None] if place in (1, 2) else [1.0] for place in range(40)]
+    run = put_scored(store, "one", points, weights=weights)
+    store.audits.save(run.id, AUDIT.judge, 2.0, plain(AUDIT))
+    summary = with_later_findings(store, view_of(store, run.id)).summary
+    floor = summary.noise_floor(summary.totals)
+    assert floor is not None
+    # Of a rate Σwx ÷ Σw judged twice, the variance of the difference is 2v · Σw² ÷ (Σw)².
+    spread = (2 * 0.04 * (37**2 + 37)) ** 0.5 / 74
+    assert floor.value == pytest.approx(1.96 * spread, rel=1e-3)
+
+
+@pytest.mark.parametrize(("reduce", "averaged"), [("avg", 4.0), ("max", 1.0)])
+def test_several_attempts_lower_the_noise_floor_where_they_are_averaged(
+    store: Store, put_scored: Callable[..., Run], reduce: str, averaged: float
+) -> None:
+    run = put_scored(store, "one", [[1.0, 0.0, 1.0, 1.0]] * 40, reduce=reduce)
+    store.audits.save(run.id, AUDIT.judge, 2.0, plain(AUDIT))
+    summary = with_later_findings(store, view_of(store, run.id)).summary
+    floor, single = summary.noise_floor(summary.totals), AUDIT.noise_floor(40)
+    assert floor is not None
+    assert single is not None
+    assert floor.value == pytest.approx(single.value / averaged**0.5)
+
+
+def test_a_metric_that_no_judge_gives_has_no_noise_floor(
+    store: Store, put_scored: Callable[..., Run]
+) -> None:
+    run = put_scored(store, "one", [[float(place % 2)] for place in range(40)])
+    own = Estimated(value=0.09, interval=(0.01, 0.2), n=40)
+    for metric, expected in (("judged", 1.96 * (2 * 0.09 / 40) ** 0.5), ("other", None)):
+        audit = replace(AUDIT, noise_by_metric={metric: own})
+        store.audits.save(run.id, AUDIT.judge, 2.0, plain(audit))
+        view = with_later_findings(store, view_of(store, run.id))
+        row = to_object(view)["groups"]["metric"]["judged"]
+        assert row.get("noise_floor") == (expected and pytest.approx(expected, rel=1e-3))
+        table = build("report", Spec(name="md")).render(view)
+        cell = next(row for row in table.splitlines() if row.startswith("| metric: judged"))
+        assert cell.endswith("| – |") == (expected is None)
 
 
 def test_single_rulings_of_a_panel_show_the_judges_part(

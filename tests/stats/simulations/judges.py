@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
-from statistics import NormalDist
+from statistics import NormalDist, fmean
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from proctor.stats.items import (
     fit_abilities,
     wrong_key_odds,
 )
+from proctor.stats.judge_audit import flip_rate, noise_variance, shift
 from proctor.stats.prediction_powered import ADDED, corrected
 
 Numbers = NDArray[np.float64]
@@ -38,6 +40,18 @@ JUDGES: dict[str, tuple[float, float, float]] = {
     "19 points strict, 95 % right": (0.95, 0.8, 0.0),
 }
 LABELS = (10, 20, 50, 100, 200)
+AUDITED = (5, 10, 20, 60)
+BASE = 0.6
+"""How often an audited judge passes an answer as it is."""
+# How often the judge is asked again, in how many cases a probe makes it pass an answer, how often
+# a ruling is turned around, and how many cases are in a cluster: the fault shows in all or none.
+AUDITS: dict[str, tuple[int, float, float, int]] = {
+    "8 points, 10 % turned": (3, 0.08, 0.1, 1),
+    "20 points, 5 % turned": (2, 0.2, 0.05, 1),
+    "no fault, 2 % turned": (2, 0.0, 0.02, 1),
+    "clusters: 8 points, 10 % turned": (3, 0.08, 0.1, 5),
+    "clusters: 30 points, 0 % turned": (2, 0.3, 0.0, 5),
+}
 Marks = Callable[[np.random.Generator, int], tuple[Numbers, Numbers]]
 
 
@@ -311,6 +325,45 @@ def wrong_keys_found(
     return len(bad & set(order[:first]))
 
 
+class Audited(NamedTuple):
+    """How often the intervals of an audit held what is true."""
+
+    shift: float
+    flips: float
+    noise: float
+
+
+def audit_coverage(audit: str, draws_asked: int, draws: int, seed: int = 1) -> Audited:
+    """Return what the intervals of a probe, of flips and of noise hold, by cases or clusters."""
+    repeats, often, slip, size = AUDITS[audit]
+    random = np.random.default_rng([seed, draws_asked, *audit.encode()])
+    clusters = [f"{place // size}" if size > 1 else "" for place in range(draws_asked * size)]
+    pairs = 2 * slip * (1 - slip)
+    held = np.zeros(3)
+    for _ in range(draws):
+        # An answer that the judge would not pass is passed where the fault shows.
+        passed = random.random(draws_asked) < BASE
+        altered = passed | (random.random(draws_asked) < often / (1 - BASE))
+        passed, altered = np.repeat(passed, size), np.repeat(altered, size)
+        turned = random.random((repeats + 1, passed.size)) < slip
+        rulings = np.where(turned[:repeats], ~passed, passed).astype(float).T.tolist()
+        probed = np.where(turned[repeats], ~altered, altered).astype(float).tolist()
+        found = (
+            shift(
+                [[(one, fmean(usual))] for one, usual in zip(probed, rulings, strict=True)],
+                clusters=clusters,
+            ),
+            flip_rate([[one] for one in rulings], clusters),
+            noise_variance([[(1.0, one)] for one in rulings], clusters),
+        )
+        true = ((1 - 2 * slip) * often, pairs, pairs / 2)
+        for place, (one, number) in enumerate(zip(found, true, strict=True)):
+            assert one is not None
+            assert one.interval is not None
+            held[place] += one.interval[0] - 1e-12 <= number <= one.interval[1] + 1e-12
+    return Audited(*(held / draws).tolist())
+
+
 def _table(
     rows: Iterable[str], columns: Sequence[int], cell: Callable[[str, int], str], head: str
 ) -> Iterator[str]:
@@ -325,6 +378,7 @@ def main(draws: int = 20_000) -> None:
     tables: dict[str, Callable[[], Iterator[str]]] = {
         "corrected": lambda: _corrected_tables(draws),
         "agreement": lambda: _agreement_tables(draws),
+        "audits": lambda: _audit_table(draws // 10),
         "keys": wrong_keys_table,
     }
     for name in sys.argv[1:] or tables:
@@ -373,6 +427,13 @@ def _agreement_tables(draws: int) -> Iterator[str]:
                 f"{'alpha' if alpha else 'kappa'}, {attempts} attempts, cases",
             )
             yield ""
+
+
+def _audit_table(draws: int) -> Iterator[str]:
+    def shown(audit: str, asked: int) -> str:
+        return ", ".join(f"{100 * held:.1f}" for held in audit_coverage(audit, asked, draws))
+
+    yield from _table(AUDITS, AUDITED, shown, "probe, flips, noise; n")
 
 
 def wrong_keys_table(stores: int = 20) -> Iterator[str]:

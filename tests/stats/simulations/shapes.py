@@ -112,6 +112,14 @@ def _few_are_heavy(random: Random, size: tuple[int, int]) -> Samples:
     return Samples((random.random(size) < 0.95).astype(float), weights, 0.95)
 
 
+def _only_heavy_err(random: Random, size: tuple[int, int]) -> Samples:
+    """Draw heavy cases of which some are wrong, and light ones that never are."""
+    heavy = random.random(size) < 0.1
+    right = ~heavy | (random.random(size) < 0.885)
+    true = (0.9 + 0.1 * 10 * 0.885) / 1.9
+    return Samples(right.astype(float), np.where(heavy, 10.0, 1.0), true)
+
+
 SHAPES: Mapping[str, Shape] = {
     "right or wrong, 50 %": _binary(0.5),
     "right or wrong, 80 %": _binary(0.8),
@@ -132,6 +140,7 @@ SHAPES: Mapping[str, Shape] = {
     "half weigh a thousandth, and are wrong": _tiny_are_wrong,
     "Pareto weights, heavy cases harder": _long_tail,
     "one in 20 weighs 20, 95 %": _few_are_heavy,
+    "one in 10 weighs 10, and only these err": _only_heavy_err,
 }
 SIZES = (5, 10, 20, 50, 200, 1000)
 

@@ -17,6 +17,7 @@ from stats.simulations.comparisons import (
     equal_runs,
     exactly_told_apart,
     found_beside_earlier,
+    heavy_ones_lose,
     most_power,
     not_at_random,
     paired,
@@ -134,6 +135,12 @@ def test_no_worse_is_seldom_said_at_the_margin(up: float, down: float, n: int) -
     given = verdicts(two_values(up, down), n, 5_000, 0.02)
     said = sum(given.get(verdict, 0.0) for verdict in ("better", "no_worse", "equal"))
     assert said <= 0.025 + NOISE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [300, 500, 700, 1_500])
+def test_no_worse_is_seldom_said_where_only_heavy_cases_lose(n: int) -> None:
+    assert heavy_ones_lose(n, 5_000) <= 0.025 + NOISE
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import pytest
 from proctor.stats.prediction_powered import corrected
 from stats.simulations.judges import (
     ABLE,
+    AUDITED,
+    AUDITS,
     CASES,
     GRADED,
     JUDGES,
@@ -13,6 +15,7 @@ from stats.simulations.judges import (
     RATERS,
     TAKERS,
     agreement_coverage,
+    audit_coverage,
     biased_judges,
     corrected_coverage,
     corrected_ends,
@@ -80,6 +83,13 @@ def test_corrected_scores_of_judges_without_bias_hold(judge: str, labels: int) -
 @pytest.mark.parametrize("judge", GRADED)
 def test_corrected_scores_of_graded_marks_hold(judge: str, labels: int) -> None:
     assert graded_coverage(judge, labels, 500).held >= 0.95 - 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", AUDITED)
+@pytest.mark.parametrize("audit", AUDITS)
+def test_intervals_of_audits_hold(audit: str, asked: int) -> None:
+    assert min(audit_coverage(audit, asked, 500)) >= 0.93
 
 
 @pytest.mark.slow("full")

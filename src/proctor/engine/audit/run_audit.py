@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from proctor.contracts.judge import Judge, Ruling
@@ -100,6 +101,8 @@ class _Judged:
     scale: CriterionScale
     weight: float
     """Its share of the case's value."""
+    metric_weight: float
+    """Its share of what the case is worth in the row of its metric."""
 
 
 @dataclass(frozen=True)
@@ -273,11 +276,13 @@ class Audit:
         if not linked.attempts:
             return
         attempt, scores = linked.attempts[0]
-        full = sum(
-            criterion.weight * (score.out_of or 0.0)
-            for criterion in linked.case.criteria
-            if (score := scores.get(criterion.id)) is not None and criterion.weight > 0
-        )
+        fulls: dict[str, float] = {}
+        for criterion in linked.case.criteria:
+            score = scores.get(criterion.id)
+            if score is not None and criterion.weight > 0:
+                worth = criterion.weight * (score.out_of or 0.0)
+                fulls[criterion.label] = fulls.get(criterion.label, 0.0) + worth
+        full = sum(fulls.values())
         for criterion in linked.case.criteria:
             score = scores.get(criterion.id)
             if self.settings.criterion not in ("", criterion.id) or score is None:
@@ -286,10 +291,16 @@ class Audit:
                 continue
             part = scored_part(criterion, attempt)
             if part.status is AttemptStatus.ANSWERED and part.output.strip():
-                worth = criterion.weight * (score.out_of or 0.0)
-                share = abs(worth) / full if full > 0 else 0.0
+                worth = abs(criterion.weight * (score.out_of or 0.0))
+                of_metric = fulls.get(criterion.label, 0.0)
                 yield _Judged(
-                    linked.case, criterion, part, score, scale_of(criterion, score), share
+                    case=linked.case,
+                    criterion=criterion,
+                    part=part,
+                    score=score,
+                    scale=scale_of(criterion, score),
+                    weight=worth / full if full > 0 else 0.0,
+                    metric_weight=worth / of_metric if of_metric > 0 else 0.0,
                 )
 
     def _asks(self, criterion: Criterion) -> bool:
@@ -399,13 +410,18 @@ class Audit:
         for place, judged in enumerate(self._judged):
             by_case.setdefault(judged.case.id, []).append(place)
         groups = list(by_case.values())
-        flips = statistics.flip_rate([rulings[place] for place in group] for group in groups)
+        clusters = [self._judged[group[0]].case.cluster for group in groups]
+        flips = statistics.flip_rate(
+            ([rulings[place] for place in group] for group in groups), clusters
+        )
         rates = any(judged.scale.rates for judged in self._judged)
         weights = [
             [(self._judged[place].weight, rulings[place]) for place in group] for group in groups
         ]
-        weights += [[]] * (self._cases - len(groups))
-        noise = statistics.noise_variance(weights) if groups else None
+        rest = self._cases - len(groups)
+        noise = None
+        if groups:
+            noise = statistics.noise_variance([*weights, *[[]] * rest], [*clusters, *[""] * rest])
         return JudgeAudit(
             judge=self._questions.judge_name,
             seed=self.settings.seed,
@@ -416,6 +432,7 @@ class Audit:
             flip_chance=None if rates else statistics.flip_chance(flips),
             noise_variance=None if noise is None else noise.value,
             noise_interval=None if noise is None else noise.interval,
+            noise_by_metric=self._noise_by_metric(groups, rulings),
             probes={**self._text_shifts(groups, rulings), **self._pair_shifts()},
             labels=self._agreement(),
             usage=plain(self._usage),
@@ -459,6 +476,23 @@ class Audit:
         panel_names = [short_name(choice.spec) for choice in self.panel.judges]
         return names == panel_names and repeats == self.panel.repeats
 
+    def _noise_by_metric(
+        self, groups: Sequence[Sequence[int]], rulings: Sequence[Sequence[float]]
+    ) -> dict[str, Estimated]:
+        """Return the variance that chance gives what a case is worth in each row by metric."""
+        by_metric: dict[str, dict[str, list[tuple[float, Sequence[float]]]]] = {}
+        clusters: dict[str, str] = {}
+        for place in chain.from_iterable(groups):
+            judged = self._judged[place]
+            cases = by_metric.setdefault(judged.criterion.label, {})
+            cases.setdefault(judged.case.id, []).append((judged.metric_weight, rulings[place]))
+            clusters[judged.case.id] = judged.case.cluster
+        noise = {
+            label: statistics.noise_variance(cases.values(), [clusters[one] for one in cases])
+            for label, cases in by_metric.items()
+        }
+        return {label: estimated for label, estimated in noise.items() if estimated is not None}
+
     def _text_shifts(
         self, groups: Sequence[Sequence[int]], rulings: Sequence[Sequence[float]]
     ) -> dict[str, Estimated]:
@@ -480,7 +514,8 @@ class Audit:
                     if probe_share is not None and usual is not None:
                         row.append((probe_share, usual))
                 pairs.append(row)
-            if (shift := statistics.shift(pairs)) is not None:
+            clusters = [self._judged[group[0]].case.cluster for group in groups]
+            if (shift := statistics.shift(pairs, clusters=clusters)) is not None:
                 shifts[name] = shift
         return shifts
 
@@ -490,8 +525,8 @@ class Audit:
             (POSITION, "first", "second"),
             (BATTLE_SELF, "own first", "own second"),
         ):
-            rows = []
-            for place in range(len(self._pairs)):
+            rows, clusters = [], []
+            for place, pair in enumerate(self._pairs):
                 first = self._preferred.get((one, place))
                 second = self._preferred.get((other, place))
                 if first is not None and second is not None:
@@ -499,7 +534,8 @@ class Audit:
                     # attributed in both ways, it prefers the first answer alike.
                     shift = (first + second) / 2 - 0.5 if name == POSITION else (first - second) / 2
                     rows.append([(shift, 0.0)])
-            if (estimate := statistics.shift(rows, 0.5)) is not None:
+                    clusters.append(pair.case.cluster)
+            if (estimate := statistics.shift(rows, 0.5, clusters)) is not None:
                 shifts[name] = estimate
         return shifts
 

@@ -33,12 +33,14 @@ def obstacles(store: Store, first: Side, second: Side) -> tuple[list[str], list[
     """Return why the numbers of two runs cannot be compared, and what else to know of them."""
     refused = list(_refused(first, second))
     noted = list(_noted(first, second))
-    changed, retagged = _changed(store, first.run, second.run)
+    changed, retagged, reclustered = _changed(store, first.run, second.run)
     if changed:
         many = f"{MOST_CHANGED} or more cases" if changed >= MOST_CHANGED else _cases(changed)
         refused.append(f"other question, criteria or weight under the same id in {many}")
     if retagged:
         noted.append(f"other tags in {_cases(retagged)}; those of {first.name!r} are used")
+    if reclustered:
+        noted.append(f"other clusters in {_cases(reclustered)}; those of {first.name!r} are used")
     return refused, noted
 
 
@@ -87,17 +89,19 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
             yield f"the run {side.name!r} was imported: its scores are what the file says"
 
 
-def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:
-    """Count the cases whose content differs in what moves numbers, and in tags alone."""
-    changed = retagged = 0
+def _changed(store: Store, first: Run, second: Run) -> tuple[int, int, int]:
+    """Count the cases that differ in what moves numbers, and in tags or clusters alone."""
+    changed = retagged = reclustered = 0
     for one, two in store.pairs.iter_changed_cases(first.suite_key, second.suite_key):
-        if _untagged(one) == _untagged(two):
-            retagged += 1
-        else:
+        if _untagged(one) != _untagged(two):
             changed += 1
+        elif one.cluster != two.cluster:
+            reclustered += 1
+        else:
+            retagged += 1
         if changed >= MOST_CHANGED:
             break
-    return changed, retagged
+    return changed, retagged, reclustered
 
 
 def _untagged(case: Case) -> Case:

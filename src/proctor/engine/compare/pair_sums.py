@@ -102,6 +102,8 @@ class PairedRowSums:
         weight, full = row.weight * row.full, row.full_2 or 0.0
         low, high = share(row.low, row.full), share(row.high, row.full)
         low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
+        if row.full_2 is None:
+            high_2 = 1.0  # A result that cannot be read may be anything.
         if values is not None and high - low + high_2 - low_2 <= NEAR:
             # What is known to the last digit is the same in all scenarios.
             if self.extremes is None:
@@ -236,6 +238,7 @@ class _Columns:
             for run in (self.first, self.second)
             for name in ("low", "high")
         )
+        high_2 = np.where(np.isnan(self.second["full"]), 1.0, high_2)
         certain = self.valued & (high - low + high_2 - low_2 <= NEAR)
         there = self.counted & (weights > 0)
         if sums.extremes is None and not (there & ~certain).any():

@@ -1,5 +1,6 @@
 """Comparing run by run as if the cases came one after the other: evidence at any time."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -68,7 +69,7 @@ def merged_ends(ends: Sequence[PairedEnds]) -> PairedEnds:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SuiteBounds:
     """What a suite says of its cases before any is answered."""
 
     least: float
@@ -77,7 +78,7 @@ class Reach:
     """The weight of the heaviest draw: a case, or a cluster of cases."""
 
     @classmethod
-    def of(cls, cases: Iterable[Case]) -> "Reach":
+    def of(cls, cases: Iterable[Case]) -> "SuiteBounds":
         """Gather both from all cases."""
         least = heaviest = 0.0
         clusters: dict[str, float] = {}
@@ -88,6 +89,25 @@ class Reach:
                 weight = clusters[case.cluster] = clusters.get(case.cluster, 0.0) + weight
             heaviest = max(heaviest, weight)
         return cls(least, heaviest)
+
+
+def unfinished_draws(store: Store, run: Run) -> list[str]:
+    """Return the clusters of a run of which some cases were not asked before it stopped.
+
+    Cases of a cluster come in the order of the suite, so that the first ones may not be like the
+    others: a cluster counts, as it did for the run, when its last case is there.
+    """
+    open_cases: Counter[str] = Counter()
+    for _, _, case in store.suites.iter_cases(run.suite_key):
+        if case.cluster:
+            open_cases[draw_name(case.id, case.cluster)] += 1
+    if open_cases:
+        open_cases.subtract(
+            draw_name(row.case_id, row.cluster)
+            for row in store.results.iter_rows(run.id)
+            if row.cluster
+        )
+    return [name for name, number in open_cases.items() if number > 0]
 
 
 def bounds_of(ends: Sequence[PairedEnds], least: float) -> ValueRange:
@@ -109,10 +129,13 @@ def _with_evidence(store: Store, contrast: Contrast, margin: float | None, teste
     for case_id, cluster, row in store.pairs.iter_met(first, second):
         if (case_ends := paired_ends(row)) is not None:
             draws.setdefault(draw_name(case_id, cluster), []).append(case_ends)
+    for stopped in (run for run in (first, second) if run.stopped_early is not None):
+        for name in unfinished_draws(store, stopped):
+            draws.pop(name, None)
     cases = sum(map(len, draws.values()))
     order = sorted(draws, key=lambda name: order_key(name, seed))
     ends = [merged_ends(draws[name]) for name in order]
-    reach = Reach.of(case for _, _, case in store.suites.iter_cases(first.suite_key))
+    reach = SuiteBounds.of(case for _, _, case in store.suites.iter_cases(first.suite_key))
     heaviest = max([reach.heaviest, *(one.weight for one in ends)]) or 1.0
     comparison = SequentialComparison(
         margin=margin, bounds=bounds_of(ends, reach.least), sure=SURE * tested

@@ -180,10 +180,10 @@ def p_text(p: float | None) -> str:
 
 
 def odds_text(odds: float) -> str:
-    """Write evidence to one: no more digits than it has."""
+    """Write evidence to one: no more digits than it has, and never as enough where it is less."""
     if odds >= 1_000_000:
         return "more than 1,000,000"
-    return f"{odds:,.0f}" if odds >= 9.95 else f"{odds:.1f}"
+    return f"{floor(odds):,}" if odds >= 10 else f"{floor(10 * odds) / 10:.1f}"
 
 
 def about(number: int) -> str:

@@ -36,6 +36,8 @@ _FLIPS = 0.2
 """Share of divided rulings from which a judge disagrees with itself."""
 _NEGATIVE = -0.3
 """Correlation below which a case goes against the others."""
+_UNSURE = "unsure"
+"""What counts those of which the interval reaches 0, or is not known."""
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
@@ -67,9 +69,9 @@ def analyse(store: Store, runs: Sequence[Run], *, most: int = LISTED) -> ItemAna
         takers=takers.names,
         rates=[gained / number if number else None for gained, number in sums],
         cases=cases,
-        counts=dict(counts),
+        counts={kind: count for kind, count in counts.items() if kind != _UNSURE},
         listed=listed,
-        notes=tuple(_notes(takers, habits)),
+        notes=(*_notes(takers, habits), *_chance_notes(counts)),
         every=lambda: map(rules.item, takers.cases()),
     )
 
@@ -174,7 +176,18 @@ def _key_words(item: Item) -> str:
 
 def _counted(item: Item, counts: Counter[str]) -> bool:
     counts.update(item.kinds)
+    ends = item.discrimination_interval
+    counts[_UNSURE] += "negative" in item.kinds and (ends is None or ends[1] >= 0)
     return bool(item.kinds)
+
+
+def _chance_notes(counts: Mapping[str, int]) -> Iterator[str]:
+    """Say how many cases may look as if they told candidates apart the wrong way by chance."""
+    if unsure := counts.get(_UNSURE, 0):
+        yield (
+            f"{unsure} of {counts['negative']} correlations below 0 may be chance: with so few"
+            " candidates they may as well be above 0"
+        )
 
 
 def _first_pass(

@@ -398,6 +398,10 @@ class _Write:
         if ending != ".jsonl":
             delimiter = "\t" if ending == ".tsv" else ","
             self.table = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+            # A carriage return by itself ends a row for spreadsheets, too, unless it is in quotes.
+            self.in_quotes = csv.writer(
+                file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL
+            )
             self.table.writerow(columns)
 
     def __call__(self, row: Mapping[str, Json]) -> None:
@@ -405,7 +409,9 @@ class _Write:
         if self.table is None:
             self.file.write(json_bytes.dumps(dict(row)).decode() + "\n")
         else:
-            self.table.writerow([_cell(row.get(name)) for name in self.columns])
+            cells = [_cell(row.get(name)) for name in self.columns]
+            table = self.in_quotes if any("\r" in cell for cell in cells) else self.table
+            table.writerow(cells)
 
 
 def _cell(value: Json) -> str:

@@ -41,12 +41,22 @@ def comparison_ranges(tags: Mapping[str, Iterable[str]], *, plain: bool) -> Rang
 
 
 def refuse_impossible(gate: str, ranges: Ranges) -> None:
-    """Raise an error if a gate can never hold, or compares with a word that never occurs."""
+    """Raise an error if a gate can never hold, or compares with a word that never occurs.
+
+    One that names nothing always comes out the same, whatever the numbers are.
+    """
     tree = Expression(gate).tree
+    if not any(isinstance(part, ast.Name) for part in ast.walk(tree)):
+        raise UsageError(
+            f"the gate {gate!r} decides nothing: it names no number (fix: compare one, as in"
+            " 'rate.low >= 0.8')"
+        )
     _refuse_unknown_words(gate, tree, ranges)
     if _can_be(tree, ranges, outcome=True):
         return
-    percent = next((text for part in _constants(tree) if (text := _as_share(part))), "")
+    are_shares = any(named.high <= 1 for named in _bounded(tree, ranges).values())
+    constants = _constants(tree) if are_shares else []
+    percent = next((text for part in constants if (text := _as_share(part))), "")
     meant = f"; write {percent}" if percent else ""
     raise UsageError(f"the gate {gate!r} can never hold: {_known_ranges(tree, ranges)}{meant}")
 
@@ -160,16 +170,24 @@ def _place(node: ast.expr, ranges: Ranges) -> Any:
 
 def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:
     """Describe the bounded numbers of an expression."""
-    named = {}
+    words = [
+        f"{text} lies between {one.low:g} and {one.high:g}"
+        if one.high < inf
+        else f"{text} is {one.low:g} or more"
+        for text, one in _bounded(tree, ranges).items()
+    ]
+    return ", ".join(words) or "its numbers contradict each other"
+
+
+def _bounded(tree: ast.expr, ranges: Ranges) -> dict[str, NumberRange]:
+    """Return the ranges of those numbers of an expression that have a least one."""
     inner = {id(part.value) for part in ast.walk(tree) if isinstance(part, ast.Attribute)}
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Name | ast.Attribute) and id(part) not in inner:
-            text, number_range = ast.unparse(part), _named(part, ranges)
-            if number_range.low > -inf and number_range.high < inf:
-                named[text] = f"{text} lies between {number_range.low:g} and {number_range.high:g}"
-            elif number_range.low > -inf:
-                named[text] = f"{text} is {number_range.low:g} or more"
-    return ", ".join(named.values()) or "its numbers contradict each other"
+    named = {
+        ast.unparse(part): _named(part, ranges)
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Name | ast.Attribute) and id(part) not in inner
+    }
+    return {text: one for text, one in named.items() if one.low > -inf}
 
 
 def _constants(tree: ast.expr) -> list[float]:

@@ -3,13 +3,16 @@
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
 from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any
 
 from proctor import registry
 from proctor.core.expression import Expression, raw_value
-from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
+from proctor.core.fingerprint import digest
+from proctor.core.run import METRIC, CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
 from proctor.engine.run.gate_ranges import (
     ANY,
@@ -20,7 +23,7 @@ from proctor.engine.run.gate_ranges import (
     refuse_impossible,
 )
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
-from proctor.engine.run.totals import METRIC, RunTotals
+from proctor.engine.run.totals import RunTotals
 from proctor.errors import UsageError
 from proctor.store.store import Store
 
@@ -78,11 +81,40 @@ def check_gates(
         ranges = {**ranges, AGAINST: comparison_ranges(tags, plain=_is_plain(suite))}
     for text in texts:
         expression = Expression(text)
+        if "corrected" in text and "corrected" not in ranges:
+            ranges = {**ranges, "corrected": _corrected_ranges(suite)}
         if not against and AGAINST not in names and names_comparison(expression):
             raise UsageError(f"the gate {text!r} needs a run to compare with: --against RUN|FILE")
         expression.check_names(names)
         expression.holds(names)
         refuse_impossible(text, ranges)
+
+
+def _corrected_ranges(suite: Suite) -> dict[str, Any]:
+    """Return what corrected scores can be: shares, or ratings on the scale of their scorer."""
+    from proctor.engine.labels.criterion_scale import scale_of
+
+    ends: dict[str, NumberRange] = {}
+    scorers: dict[str, NumberRange] = {}
+    for criterion in chain.from_iterable(case.criteria for case in suite.cases):
+        key = digest(criterion.scorer)
+        if key not in scorers:
+            scale = scale_of(criterion)
+            scorers[key] = NumberRange(scale.points(0.0), scale.points(1.0))
+        ends[criterion.id] = _around(ends.get(criterion.id, scorers[key]), scorers[key])
+    whole = reduce(_around, ends.values()) if ends else ANY
+    return {
+        **{name: _corrected_ends(one) for name, one in ends.items()},
+        **_corrected_ends(whole),
+    }
+
+
+def _corrected_ends(number_range: NumberRange) -> dict[str, NumberRange]:
+    return {**dict.fromkeys(("value", "low", "high"), number_range), "labelled": COUNT}
+
+
+def _around(one: NumberRange, other: NumberRange) -> NumberRange:
+    return NumberRange(min(one.low, other.low), max(one.high, other.high))
 
 
 def measure_ends(suite: Suite) -> dict[str, Ends]:
@@ -173,6 +205,8 @@ def gate_results(
     results = []
     for gate in gates:
         expression = Expression(gate)
+        for criterion in _corrected_criteria(expression):
+            names["corrected"].setdefault(criterion, _corrected_row(_UNLABELLED))
         if (refused or against is None) and names_comparison(expression):
             note = refused or NO_BASELINE
             results.append(GateResult(gate=gate, passed=not refused, note=note))
@@ -191,6 +225,15 @@ def note_gates(store: Store, run_id: str, results: Sequence[GateResult]) -> None
     stored = store.summaries.get(run_id)
     if stored is not None:
         store.summaries.save(run_id, {**stored, "gates": [one.to_json() for one in results]})
+
+
+def _corrected_criteria(expression: Expression) -> Iterator[str]:
+    """Yield the criteria of which a gate names the corrected score: some may have no labels yet."""
+    for part in ast.walk(expression.tree):
+        match part:
+            case ast.Attribute(value=ast.Name(id="corrected"), attr=name):
+                if name not in _corrected_row(_UNLABELLED):
+                    yield name
 
 
 def names_comparison(expression: Expression) -> bool:
@@ -365,13 +408,17 @@ def gate_name(measure: str) -> str:
 
 def _corrected(summary: Summary) -> dict[str, Any]:
     """Return the score that labels have corrected, and by criterion where there are several."""
-    rows: dict[str, Any] = {"value": None, "low": None, "high": None, "labelled": 0}
+    rows = _corrected_row(_UNLABELLED)
     for name, score in reversed(list(summary.corrected.items())):
-        low, high = score.interval or (None, None)
-        row = {"value": score.value, "low": low, "high": high, "labelled": score.labelled}
+        row = _corrected_row(score)
         rows |= row
         rows.setdefault(name, row)
     return rows
+
+
+def _corrected_row(score: CorrectedScore) -> dict[str, Any]:
+    low, high = score.interval or (None, None)
+    return {"value": score.value, "low": low, "high": high, "labelled": score.labelled}
 
 
 def _ranged(group: Group) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
-    from proctor.core.audit import JudgeAudit
+    from proctor.core.audit import JudgeAudit, NoiseFloor
     from proctor.core.scan import ScanFindings
 
 MOST_ROWS = 50_000
@@ -36,20 +36,34 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
         parts = VarianceParts()
         for _ in counted_rows(store.results.iter_rows(view.run.id), parts):
             pass
-    budget = None
+    budget, averaged = None, averaged_attempts(view)
     if parts is not None:
-        mean = parse_fold(view.suite.reduce).pick == "avg"
         budget = variance_budget(
             parts,
             totals.interval,
-            totals.attempts / totals.cases if mean and totals.cases else 1.0,
+            averaged,
             audit.noise_variance if audit is not None else panel_noise(store, view.run),
             summary.usage,
         )
     corrected = _corrected(store, view.run.id) if reviewed else {}
     scan = _scanned(store, view) if reviewed else None
-    later = replace(summary, corrected=corrected, audit=audit, variance=budget, scan=scan)
+    later = replace(
+        summary, corrected=corrected, audit=audit, averaged=averaged, variance=budget, scan=scan
+    )
     return replace(view, summary=later)
+
+
+def averaged_attempts(view: RunView) -> float:
+    """Return of how many attempts the value of a case is the mean; 1 where it is that of one."""
+    totals = view.summary.totals
+    is_mean = parse_fold(view.suite.reduce).pick == "avg"
+    return totals.attempts / totals.cases if is_mean and totals.cases else 1.0
+
+
+def noise_floor(view: RunView, audit: "JudgeAudit") -> "NoiseFloor | None":
+    """Return how far the rate of a run would move if this judge judged it again."""
+    summary = replace(view.summary, audit=audit, averaged=averaged_attempts(view))
+    return summary.noise_floor(summary.totals)
 
 
 def _scanned(store: Store, view: RunView) -> "ScanFindings | None":

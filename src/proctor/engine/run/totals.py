@@ -109,6 +109,7 @@ class _CaseSums:
             interval=self.interval(),
             cases=self.sums.n,
             clusters=self.sums.clusters,
+            effective=full / self.sums.cases.typical_weight if full > 0 else None,
         )
 
     def interval(self) -> Interval | None:
@@ -505,6 +506,7 @@ class RunTotals:
             interval=group.interval,
             cases=counts.get("cases", 0),
             clusters=group.clusters,
+            effective=group.effective,
             attempts=counts.get("attempts", 0),
             unanswered=counts.get(ValueStatus.UNANSWERED, 0),
             unscored=unscored,

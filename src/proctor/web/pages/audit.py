@@ -6,7 +6,7 @@ from pydantic import Field
 from starlette.requests import Request
 
 from proctor.engine.audit.probes import PAIRED, PROBES
-from proctor.engine.run.later_findings import newest_audit
+from proctor.engine.run.later_findings import newest_audit, noise_floor
 from proctor.engine.run.stored_view import view_of
 from proctor.reports.audit import audit_object
 from proctor.web.api.endpoint import RUN, Endpoint, Operation
@@ -29,9 +29,7 @@ def show_audit(request: Request) -> Page[AuditPage]:
         audit = newest_audit(store, run.id)
         audit_data = None
         if audit is not None:
-            totals = view_of(store, run.id).summary.totals
-            size = totals.cases, totals.attempts / max(1, totals.cases)
-            audit_data = audit_object(audit, audit.noise_floor(*size))
+            audit_data = audit_object(audit, noise_floor(view_of(store, run.id), audit))
     data = AuditPage(run=Named.of(run), audit=audit_data)
     words = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
     return Page(template="audit", data=data, only_page={"words": words})
