@@ -57,8 +57,8 @@ def test_pairs_are_counted_by_their_shares_of_full_marks(store: Store, pairs: Pa
         rows = [replace(result_at(place), value=value) for place, value in enumerate(of_run)]
         store.results.put(name, rows)
     wanted = [
-        (0, 0, 1, -0.5, 0.0), (0, 11, 2, 0.0, 1.0), (3, 1, 2, 0.27, 0.07), (11, 2, 1, 1.0, 0.1),
-        (11, 6, 1, 2.0, 0.5),
+        (0, 1, 1, -0.5, 0.0), (1, 12, 2, 0.0, 1.0), (4, 2, 2, 0.27, 0.07), (12, 3, 1, 1.0, 0.1),
+        (12, 7, 1, 2.0, 0.5),
     ]  # fmt: skip
     found = pairs.shares(first, second)
     assert [cell[:3] for cell in found] == [cell[:3] for cell in wanted]

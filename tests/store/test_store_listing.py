@@ -202,8 +202,8 @@ def test_every_page_is_found_by_an_index(filled: Store) -> None:
 def test_tags_and_histogram(filled: Store) -> None:
     assert filled.listing.tags("r") == ["lang"]
     assert filled.listing.tags("none") == []
-    assert filled.listing.histogram("r", 4) == [2, 3, 2, 1]
-    assert filled.listing.histogram("none", 4) == [0, 0, 0, 0]
+    assert filled.listing.histogram("r", 4) == [0, 2, 3, 2, 1]
+    assert filled.listing.histogram("none", 4) == [0, 0, 0, 0, 0]
 
 
 def test_cases_are_counted_after_a_cursor_and_up_to_a_limit(filled: Store) -> None:

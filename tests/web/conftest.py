@@ -146,15 +146,19 @@ class Examined:
 
 
 def store_run(
-    store: Store, name: str, examined: Sequence[Examined], candidate: Spec | None = None
+    store: Store,
+    name: str,
+    examined: Sequence[Examined],
+    candidate: Spec | None = None,
+    suite_name: str = "quiz",
 ) -> Run:
     """Store a finished run, summed up as the engine does it."""
     cases = tuple(one.case for one in examined)
-    suite = Suite(name="quiz", cases=cases)
+    suite = Suite(name=suite_name, cases=cases)
     key = suite_key(suite, [case_key(case) for case in cases])
     store.suites.put(suite, key, [(case_key(case), case) for case in cases])
     candidate = candidate or Spec(name="recorded", params={"name": name})
-    run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=candidate)
+    run = Run(id=name, name=name, suite=suite_name, suite_key=key, candidate=candidate)
     run = replace(run, status=RunStatus.COMPLETE)
     store.runs.save(run)
     summer = RunTotals(interval="t")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.web.highlight import Piece, compared, pieces
+from proctor.web.highlight import Piece, compared, pieces, visible
 
 
 def marked(made: list[Piece]) -> str:
@@ -42,3 +42,18 @@ def test_spans(text: str, spans: list[tuple[int, int]], most: int | None, expect
 def test_differences(one: str, other: str, expected: tuple[str, str]) -> None:
     left, right = compared(one, other)
     assert (marked(left), marked(right)) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["👩‍👩‍👧‍👦", "🏳️‍🌈", "می\u200cخواهم", "क्\u200dष", "❤️‍🔥 ok"]
+)  # fmt: skip
+def test_joiners_that_a_script_is_written_with_are_not_marked(text: str) -> None:
+    assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u200db", "\u200d", "x\u200c", "👩\u200dx", "می\u200c", "\u200c\u200d"]
+)
+def test_other_joiners_are_marked(text: str) -> None:
+    assert "⟦U+200" in visible(text)
+    assert not {"\u200c", "\u200d"} & set(visible(text))

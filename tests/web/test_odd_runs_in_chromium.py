@@ -105,6 +105,17 @@ def test_ratings_have_their_own_scale_and_a_mean(page: Any) -> None:
     sync_api.expect(page.locator(".marks button")).to_have_text(["1", "2", "3", "4", "5"])
     sync_api.expect(page.locator(".cards")).to_contain_text("Judge's score3this")
     assert "%" not in page.locator(".cards").inner_text()
+    # What labels buy is told in ratings, too.
+    for _ in range(4):
+        case = page.locator("h1").inner_text()
+        page.wait_for_load_state("load")
+        page.keyboard.press("2")
+        sync_api.expect(page.locator("h1")).not_to_have_text(case)
+    progress = page.locator("aside p").first
+    sync_api.expect(progress).to_contain_text(re.compile(r"4 of 6 · interval now ±\d\.\d\d$"))
+    sync_api.expect(page.locator("main")).to_contain_text(
+        re.compile(r"rated [+-]\d\.\d\d above you")
+    )
 
 
 def test_a_measure_of_counts_shows_all_of_them(page: Any) -> None:

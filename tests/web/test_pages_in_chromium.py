@@ -57,7 +57,7 @@ def test_from_home_to_a_case(page: Any) -> None:
     picture.scroll_into_view_if_needed()
     sync_api.expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("picture => picture.naturalWidth") > 0
-    page.get_by_role("link", name="new", exact=True).first.click()
+    page.locator("table").get_by_role("link", name="new", exact=True).first.click()
     page.wait_for_url(re.compile("/runs/new$"))
     page.get_by_role("link", name="c00").click()
     sync_api.expect(page.locator("h1")).to_contain_text("c00")

@@ -33,6 +33,8 @@ PAGES = {
     "run": "/runs/tour-small-plain",
     "filtered": "/runs/tour-small-plain?status=failed&where=rate<0.5&sort=value",
     "reference": "/runs/tour-small-plain?column=answer&column=reference",
+    "criteria": "/runs/tour-small-plain?where=failed=='right'&sort=criterion:right"
+    "&column=answer&column=criterion:right&column=criterion:when",
     "case": "/runs/tour-small-plain/cases/list-alias",
     "unscored": "/runs/tour-small-plain/cases/refund-limit",
     "error": "/runs/tour-large-strict/cases/refund-limit",
@@ -45,10 +47,13 @@ PAGES = {
     "agent": "/runs/tour-agent/cases/chart",
     "failed agent": "/runs/tour-agent/cases/mail",
     "agent within": "/runs/tour-agent/cases/best-month?step=7",
+    "all steps": "/runs/tour-agent/cases/best-month?steps=all",
     "failed attempts": "/runs/tour-small-plain/cases/list-alias?attempt=failed",
     "compare": f"/compare?{PAIR}",
     "compare four": f"/compare?{GRID}",
     "compare case": f"/compare?{PAIR}&case=list-alias",
+    "compare case, rendered": f"/compare?{GRID}&case=list-alias&answers=rendered",
+    "candidate": "{suite}?candidate=openai:large%2Bplain",
     "grid": f"/grid?{GRID}",
     "differences": f"/grid?{GRID}&text=differences",
     "grid, failed by all": f"/grid?{GRID}&kind=failed_all&q=python",
@@ -117,6 +122,86 @@ def test_axe_core_finds_nothing_on_refusals(
     with new_page(browser, base_url=address) as page:
         assert page.goto(path).status in (400, 404)
         assert findings(page, axe) == []
+
+
+@SCHEMES
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_note_is_left_from_a_cell_of_a_grid(page: Any, axe: str, width: int, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"/grid?{GRID}&q=regular")
+    cell = page.locator("table.answers > tbody > tr > td").nth(2)
+    cell.locator("a.say").click()
+    page.wait_for_url(re.compile("q=regular.*say=.*#say"))
+    form = page.locator("form.say-here")
+    sync_api.expect(form).to_be_in_viewport()
+    assert findings(page, axe) == []
+    note = f"seen at {width} in {scheme}"
+    form.locator("input[name=author]").fill("cleo")
+    form.locator("input[name=note]").fill(note)
+    form.get_by_role("button", name="Note only").first.click()
+    page.wait_for_url(re.compile(r"/grid\?[^#]*q=regular$"))
+    sync_api.expect(form).to_have_count(0)
+    sync_api.expect(cell.locator(".given").last).to_have_text(f"cleo: {note}")
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+@SCHEMES
+def test_a_grid_has_the_rates_of_criteria_and_distributions(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"/grid?{GRID}")
+    criteria, spread = page.locator("thead tr.summed").all()
+    sync_api.expect(criteria.locator("td").nth(1)).to_contain_text("right 94.4%")
+    sync_api.expect(spread.locator("svg.bars-of")).to_have_count(4)
+    bar = spread.locator("svg.bars-of").nth(2).locator("a").first
+    count = int(bar.locator("title").text_content().split(": ")[1])
+    bar.click()
+    page.wait_for_url(re.compile("/runs/.*where=rate"))
+    sync_api.expect(page.locator("table.cases tbody tr")).to_have_count(count)
+
+
+def test_attempts_of_two_runs_stand_side_by_side(page: Any) -> None:
+    page.goto(f"/compare?{PAIR}&case=list-alias")
+    rows = page.locator(".tries")
+    sync_api.expect(rows).to_have_count(3)
+    for row in rows.all():
+        heads = row.locator("h3")
+        sync_api.expect(heads).to_have_count(2)
+        first, second = (one.bounding_box() for one in heads.all())
+        assert first["y"] == second["y"]
+    sync_api.expect(page.locator("ins")).not_to_have_count(0)
+    press(page, "m")
+    page.wait_for_url(re.compile("answers=rendered"))
+    sync_api.expect(page.locator("ins, del")).to_have_count(0)
+    sync_api.expect(rows.first.locator("pre.code, .rich pre")).to_have_count(1)
+    # The next case of the list is read in the same way.
+    press(page, "j")
+    page.wait_for_url(re.compile("case=(?!list-alias).*answers=rendered"))
+
+
+def test_the_pages_of_the_same_runs_lead_to_each_other(page: Any) -> None:
+    page.goto(f"/compare?{PAIR}")
+    for name, path in (("Grid", "/grid"), ("Battles", "/battles"), ("Comparison", "/compare")):
+        page.get_by_role("link", name=name, exact=True).click()
+        page.wait_for_url(re.compile(f"{path}\\?run="))
+    page.locator(".trail a").last.click()
+    page.wait_for_url(re.compile("/suites/"))
+
+
+@SCHEMES
+def test_a_candidate_stands_out_in_the_charts(page: Any, suite: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(suite)
+    names = page.locator(".legend a")
+    sync_api.expect(names.nth(1)).to_be_visible()
+    name = names.nth(1).inner_text().strip()
+    names.nth(1).click()
+    page.wait_for_url(re.compile("candidate="))
+    chosen = page.locator(".legend a[aria-current]")
+    sync_api.expect(chosen).to_have_text(name)
+    sync_api.expect(page.locator(".legend rect.c0")).to_have_count(1)
+    chosen.click()
+    sync_api.expect(chosen).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -297,10 +382,11 @@ def test_what_an_agent_within_did_folds(page: Any, scheme: str) -> None:
         "all => [...new Set(all.map(one => one.getAttribute('y')))]"
     )
     assert len(lanes) > 1
-    page.locator("summary", has_text="All steps").click()
-    page.locator("details.round summary").first.click()
-    within = page.locator("details.round details.within")
-    sync_api.expect(within).to_contain_text("I read the file that was written.")
+    page.get_by_role("link", name="All steps").first.click()
+    steps = page.locator("article.step")
+    sync_api.expect(steps).to_have_count(11)
+    inside = page.locator("article.step[data-depth='1']").first
+    sync_api.expect(inside).to_contain_text("I read the file that was written.")
 
 
 @SCHEMES

@@ -1,6 +1,6 @@
 """Labels that people gave to attempts, audits of judges and scans of transcripts, in the store."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -72,6 +72,15 @@ class Labels:
     def of_case(self, run_id: str, case_id: str) -> list[Label]:
         """Return the labels of a case of a run, the oldest first."""
         return self._labels(label_table.c.run_id == run_id, label_table.c.case_id == case_id)
+
+    def of_cases(self, run_id: str, case_ids: Sequence[str]) -> dict[str, list[Label]]:
+        """Return the labels of some cases of a run by case, the oldest first."""
+        by_case: dict[str, list[Label]] = {}
+        if case_ids:
+            chosen = label_table.c.case_id.in_(case_ids)
+            for label in self._labels(label_table.c.run_id == run_id, chosen):
+                by_case.setdefault(label.case_id, []).append(label)
+        return by_case
 
     def _labels(self, *where: ColumnElement[bool]) -> list[Label]:
         query = select(label_table).where(*where).order_by(label_table.c.id)

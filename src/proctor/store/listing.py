@@ -1,29 +1,23 @@
 """Listing of a run's cases: filtered, sorted, a page at a time."""
 
-import ast
-import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
-    Float,
     Select,
     and_,
     case,
-    false,
     func,
     literal,
-    not_,
     or_,
     select,
-    true,
     tuple_,
 )
 
-from proctor.store.conditions import FIELDS, Condition, Terms
+from proctor.store.conditions import FIELDS, Condition
 from proctor.store.database import Database
 from proctor.store.homes import Homes
 from proctor.store.queries import (
@@ -37,103 +31,14 @@ from proctor.store.queries import (
 )
 from proctor.store.results import result_columns, row_of
 from proctor.store.rows import ResultRow
-from proctor.store.schema import AnyText, is_number, run_results, run_tags
+from proctor.store.schema import run_results, run_tags
 from proctor.store.searching import Search, texts
+from proctor.store.sql_terms import SqlTerms
 
 if TYPE_CHECKING:
+    from proctor.store.criterion_shares import CriterionShares, NamedCriteria
     from proctor.store.parts.orders import PartOrders
     from proctor.store.parts.reader import RunInParts
-
-_ORDERS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-_COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: lambda left, right: left / func.nullif(right, 0.0),
-}
-_OWN: Mapping[str, ColumnElement[Any]] = {
-    "id": run_results.c.case_id,
-    "rate": run_results.c.value / func.nullif(run_results.c.full, 0.0),
-    **{name: run_results.c[name] for name in FIELDS[2:]},
-}
-
-
-class SqlTerms(Terms[ColumnElement[Any], ColumnElement[bool]]):
-    """Conditions on the results of one run as SQL, or on other columns; never NULL."""
-
-    def __init__(
-        self,
-        run_id: str,
-        *,
-        columns: Mapping[str, ColumnElement[Any]] | None = None,
-        position: ColumnElement[int] = run_results.c.position,
-    ) -> None:
-        self._run_id = run_id
-        self._columns = _OWN if columns is None else columns
-        self._position = position
-
-    @property
-    def names(self) -> Collection[str]:
-        return self._columns.keys()
-
-    def column(self, name: str) -> ColumnElement[Any]:
-        return self._columns[name]
-
-    def constant(self, value: str | float) -> ColumnElement[Any]:
-        return literal(value, AnyText if isinstance(value, str) else Float)
-
-    def is_number(self, term: ColumnElement[Any]) -> bool:
-        return is_number(term.type)
-
-    def computed(
-        self, operation: type[ast.operator], left: ColumnElement[Any], right: ColumnElement[Any]
-    ) -> ColumnElement[Any]:
-        result: ColumnElement[Any] = _COMPUTE[operation](left, right)
-        return result
-
-    def compared(
-        self, comparison: type[ast.cmpop], one: ColumnElement[Any], other: ColumnElement[Any]
-    ) -> ColumnElement[bool]:
-        return and_(_ORDERS[comparison](one, other), self.is_known(one), self.is_known(other))
-
-    def is_known(self, term: ColumnElement[Any]) -> ColumnElement[bool]:
-        return term.is_not(None)
-
-    def contains(self, term: ColumnElement[Any], text: str) -> ColumnElement[bool]:
-        return term.contains(text, autoescape=True)
-
-    def tagged(
-        self, tag: str, comparison: type[ast.cmpop] | None = None, text: str = ""
-    ) -> ColumnElement[bool]:
-        table = run_tags.c
-        where: list[ColumnElement[bool]] = []
-        if comparison is ast.In:
-            where.append(table.value.contains(text, autoescape=True))
-        elif comparison is not None:
-            where.append(_ORDERS[comparison](table.value, text))
-        positions = select(table.position).where(
-            table.run_id == self._run_id, table.tag == tag, *where
-        )
-        return self._position.in_(positions)
-
-    def always(self, truth: bool) -> ColumnElement[bool]:
-        return true() if truth else false()
-
-    def all_of(self, parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-        return and_(*parts)
-
-    def any_of(self, parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-        return or_(*parts)
-
-    def negated(self, part: ColumnElement[bool]) -> ColumnElement[bool]:
-        return not_(part)
-
 
 _MOST_TAGS = 100
 MOST_PASSED = 5_000
@@ -144,16 +49,21 @@ _Stretch = tuple[list[ColumnElement[bool]], list[Any]]
 class Listing:
     """Results of a run, a page at a time."""
 
-    def __init__(self, database: Database, search: Search, homes: Homes) -> None:
+    def __init__(
+        self, database: Database, search: Search, homes: Homes, shares: "CriterionShares"
+    ) -> None:
         self._database = database
         self._search = search
         self._homes = homes
+        self._shares = shares
 
     def page(self, run_id: str, request: ListingQuery, limit: int) -> list[ResultRow]:
         """Return a page of rows; request one more row to learn whether more follow."""
         home = self._homes.run(run_id)
         if home is not None:
             return self._page_of_parts(run_id, home, request, limit)
+        if request.criterion:
+            return self._rows_at(run_id, self._by_criterion(run_id, request)[:limit])
         table = run_results.c
         conditions = (table.run_id == run_id, *self._conditions(run_id, request))
         query = select(*result_columns()).where(*conditions)
@@ -201,6 +111,8 @@ class Listing:
             chosen = self._chosen_in_parts(run_id, home, request)
             orders = self._orders(run_id, home)
             return min(most + 1, listing.count(orders, request, chosen))
+        if request.criterion:
+            return min(most + 1, len(self._by_criterion(run_id, request)))
         table, counted = run_results.c, 0
         query = select(table.position).where(
             table.run_id == run_id, *self._conditions(run_id, request)
@@ -223,7 +135,7 @@ class Listing:
 
             chosen = self._chosen_in_parts(run_id, home, request)
             return listing.next_failure(self._orders(run_id, home), request, chosen, MOST_PASSED)
-        if request.search:
+        if request.search or request.criterion:
             failures = self.page(run_id, replace(request, status=FAILED), 1)
             return failures[0].case_id if failures else None
         table = run_results.c
@@ -234,14 +146,14 @@ class Listing:
         for where, order in _stretches(request):
             near = query.where(*where).order_by(*order).limit(MOST_PASSED).subquery()
             places = [near.c.key, near.c.position]
-            found = self._database.fetch_first(
+            row = self._database.fetch_first(
                 select(near.c.case_id)
                 .where(near.c.value < near.c.full)
                 .order_by(*(one.desc() if request.falls else one.asc() for one in places))
                 .limit(1)
             )
-            if found is not None:
-                return str(found[0])
+            if row is not None:
+                return str(row[0])
         return None
 
     def kinds(self, run_id: str) -> KindCounts:
@@ -277,8 +189,21 @@ class Listing:
             tags.append(row[0])
         return tags
 
+    def reaches_below(self, run_id: str) -> bool:
+        """Tell whether a case of a run came to less than nothing, by one look into an index."""
+        home = self._homes.run(run_id)
+        if home is not None:
+            return bool((home.columns.value < 0).any())
+        table = run_results.c
+        query = select(table.position).where(table.run_id == run_id, table.value < 0).limit(1)
+        return self._database.fetch_first(query) is not None
+
     def histogram(self, run_id: str, bins: int) -> list[int]:
-        """Count the cases of a run by their share of the full score, in equal bins."""
+        """Count the cases of a run by their share of the full score, in equal bins.
+
+        The first count is that of shares below nothing, where penalties outweigh the points; the
+        last bin has what lies above the full score, too.
+        """
         home = self._homes.run(run_id)
         if home is not None:
             from proctor.store.parts import listing
@@ -291,10 +216,10 @@ class Listing:
             .where(table.run_id == run_id, table.value.is_not(None))
             .group_by(share)
         )
-        counts = [0] * bins
+        counts = [0] * (bins + 1)
         for value, cases in self._database.fetch_all(query):
             if value is not None and not isnan(value):
-                counts[min(bins - 1, max(0, int(value * bins)))] += cases
+                counts[0 if value < 0 else min(bins, int(value * bins) + 1)] += cases
         return counts
 
     def _page_of_parts(
@@ -308,7 +233,42 @@ class Listing:
     def _orders(self, run_id: str, home: "RunInParts") -> "PartOrders":
         from proctor.store.parts.orders import PartOrders
 
-        return PartOrders(home, lambda: self._homes.suite_of(run_id))
+        return PartOrders(
+            home,
+            lambda: self._homes.suite_of(run_id),
+            lambda criterion: self._shares.column(run_id, criterion),
+        )
+
+    def _by_criterion(self, run_id: str, request: ListingQuery) -> list[int]:
+        """Return the positions of a list in the order of what a criterion gave each case."""
+        import numpy as np
+
+        from proctor.store.criterion_shares import after_cursor, in_order
+
+        column = self._shares.column(run_id, request.criterion)
+        table = run_results.c
+        query = select(table.position).where(
+            table.run_id == run_id, *self._conditions(run_id, request)
+        )
+        chosen = np.zeros(len(column), dtype=bool)
+        places = np.array([place for (place,) in self._database.fetch_all(query)], dtype=np.int64)
+        chosen[places[(places >= 0) & (places < len(column))]] = True
+        whole = in_order(column, request)
+        places = whole[chosen[whole]]
+        if request.after is not None:
+            after = request.after.position
+            places = places[after_cursor(places, lambda: whole, after, falls=request.falls) :]
+        numbers: list[int] = places.tolist()
+        return numbers
+
+    def _criteria(self, run_id: str, request: ListingQuery) -> "NamedCriteria | None":
+        """Return the criteria of a run where an expression may name some of them."""
+        tags = self.tags(run_id)
+        from proctor.store.criterion_shares import NamedCriteria, names_in
+
+        if names_in(request.where) <= {*FIELDS, *tags}:
+            return None
+        return NamedCriteria(self._shares, run_id, tags, request.penalties)
 
     def _chosen_in_parts(self, run_id: str, home: "RunInParts", request: ListingQuery) -> Any:
         """Return a mask of the cases that pass the filters; None if there are none."""
@@ -316,7 +276,13 @@ class Listing:
         from proctor.store.parts.conditions import ColumnTerms
 
         terms = ColumnTerms.of_run(home.columns, fold_case=self._database.is_sqlite)
-        chosen = listing.where(home.columns, request, terms, self.tags(run_id))
+        tags = self.tags(run_id)
+        if request.where.strip() and (criteria := self._criteria(run_id, request)) is not None:
+            from proctor.store.criterion_shares import FAILED_BY
+            from proctor.store.criterion_terms import CriterionColumnTerms
+
+            terms, tags = CriterionColumnTerms.over(terms, criteria), [*tags, FAILED_BY]
+        chosen = listing.where(home.columns, request, terms, tags)
         if request.search:
             (search,) = self._search.in_parts([run_id], request.search)
             assert search is not None
@@ -328,8 +294,7 @@ class Listing:
         table = run_results.c
         conditions: list[ColumnElement[bool]] = []
         if request.where.strip():
-            terms = SqlTerms(run_id)
-            conditions.append(Condition(request.where, terms, self.tags(run_id)).truth())
+            conditions.append(self._expressed(run_id, request))
         if request.search:
             conditions.append(self._searched(run_id, request.search))
         if request.status == FAILED:
@@ -337,6 +302,16 @@ class Listing:
         elif request.status:
             conditions.append(table.status == request.status)
         return conditions
+
+    def _expressed(self, run_id: str, request: ListingQuery) -> ColumnElement[bool]:
+        criteria = self._criteria(run_id, request)
+        if criteria is None:
+            return Condition(request.where, SqlTerms(run_id), self.tags(run_id)).truth()
+        from proctor.store.criterion_shares import FAILED_BY
+        from proctor.store.criterion_terms import CriterionSqlTerms
+
+        terms = CriterionSqlTerms(criteria, is_sqlite=self._database.is_sqlite)
+        return Condition(request.where, terms, [*criteria.tags, FAILED_BY]).truth()
 
     def _searched(self, run_id: str, words: str) -> ColumnElement[bool]:
         """Return the condition that a case contains some words, in id and tags if not indexed."""

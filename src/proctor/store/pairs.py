@@ -14,7 +14,7 @@ from proctor.io.concurrency import batched
 from proctor.store.conditions import Condition
 from proctor.store.database import Database
 from proctor.store.homes import Homes
-from proctor.store.listing import Listing, SqlTerms
+from proctor.store.listing import Listing
 from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.results import result_columns, row_of
 from proctor.store.rows import (
@@ -30,6 +30,7 @@ from proctor.store.rows import (
 )
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.searched_places import SearchedPlaces
+from proctor.store.sql_terms import SqlTerms
 from proctor.store.suites import Suites, read_case
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ def changed(change: Change | None) -> Any:
 
 def _reached(share: Any) -> Any:
     """Return how many of the cuts a share reaches."""
-    steps = [share > SHARES[0], *(share >= cut for cut in SHARES[1:])]
+    steps = [share >= SHARES[0], share > SHARES[0], *(share >= cut for cut in SHARES[1:])]
     return sum((case((step, 1), else_=0) for step in steps), start=literal(0))
 
 

@@ -60,6 +60,10 @@ class ListingQuery:
     """The status of the cases, or `FAILED`."""
     sort: Sort = "position"
     """By a value, cases without one are lowest; by a sort key, they are last in both directions."""
+    criterion: str = ""
+    """The criterion by what it gave each case is sorted, instead of any other order."""
+    penalties: frozenset[str] = frozenset()
+    """The criteria that take points off, of which a case fails with marks instead of without."""
     descending: bool = False
     after: Cursor | None = None
     backward: bool = False

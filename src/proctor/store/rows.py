@@ -271,14 +271,17 @@ class PairedCount(NamedTuple):
 
 
 SHARES = (0.0, *(place / 10 for place in range(1, 10)), 1.0)
-"""Where the shares of full marks are cut to count pairs: 0, each tenth, and all of them."""
+"""Where the shares of full marks are cut to count pairs: 0, each tenth, and all of them.
+
+At 0 are two cuts: one reached from 0 on, which penalties can keep a share below, and one above it.
+"""
 
 
 class ShareCell(NamedTuple):
     """Cases whose values lie between the same cuts in two runs."""
 
     first: int
-    """How many cuts the share of the first reaches; the first cut is only reached above 0."""
+    """How many cuts the share of the first reaches: 0 below nothing, 1 at nothing."""
     second: int
     cases: int
     first_share: float

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
+    from proctor.store.criterion_shares import CriterionShares
     from proctor.store.grids import GridListing
     from proctor.store.labels import Audits, Labels, Scans
     from proctor.store.listing import Listing
@@ -132,7 +133,7 @@ class Store:
         """The cases of a run, filtered and sorted."""
         from proctor.store.listing import Listing
 
-        return Listing(self.database, self.search, self.homes)
+        return Listing(self.database, self.search, self.homes, self.criterion_shares)
 
     @cached_property
     def pairs(self) -> "Pairs":
@@ -161,6 +162,13 @@ class Store:
         from proctor.store.grids import GridListing
 
         return GridListing(self.database, self.searched_places, self.pairs, self.results)
+
+    @cached_property
+    def criterion_shares(self) -> "CriterionShares":
+        """What each criterion gave the cases of a run, as columns."""
+        from proctor.store.criterion_shares import CriterionShares
+
+        return CriterionShares(self.database, self.homes)
 
     @cached_property
     def criterion_points(self) -> "CriterionPoints":

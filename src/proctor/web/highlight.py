@@ -10,9 +10,24 @@ _HIDDEN = re.compile(
 )
 
 
+_EMOJI = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_JOINING = "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\u0900-\u0dff\u1780-\u17ff"
+_JOINED = re.compile(f"[{_EMOJI}\ufe0f]\u200d[{_EMOJI}]|[{_JOINING}][\u200c\u200d][{_JOINING}]")
+"""Joiners that a script or an emoji is written with: a family of emoji, a Persian or Hindi word."""
+
+
 def visible(text: str) -> str:
     """Replace control, invisible and unencodable characters by visible marks."""
-    return _HIDDEN.sub(lambda match: f"⟦U+{ord(match[0]):04X}⟧", text)
+    return _HIDDEN.sub(_mark, text)
+
+
+def _mark(match: re.Match[str]) -> str:
+    start = match.start()
+    if match[0] in "\u200c\u200d" and _JOINED.fullmatch(
+        match.string[max(0, start - 1) : start + 2]
+    ):
+        return match[0]
+    return f"⟦U+{ord(match[0]):04X}⟧"
 
 
 Piece = dict[str, Any]

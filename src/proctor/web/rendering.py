@@ -104,28 +104,31 @@ def json_answer(data: Any, *, status: int = 200) -> Response:
 
 def percent(value: float | None) -> str:
     """Format a share as a percentage."""
-    return "–" if value is None else f"{100 * value:.1f}%"
+    return "–" if value is None else _with_minus(f"{100 * value:.1f}", "0.0") + "%"
 
 
 def signed(value: float | None) -> str:
     """Format a difference of shares in percentage points, with its sign."""
     if value is None:
         return "–"
-    shown = f"{100 * value:+.1f}"
-    return "0.0" if float(shown) == 0 else shown.replace("-", "−")
+    return _with_minus(f"{100 * value:+.1f}", "0.0")
 
 
 def coefficient(value: float | None) -> str:
     """Format a number between -1 and 1, such as a correlation or kappa."""
     if value is None:
         return "–"
-    shown = f"{value:.2f}"
-    return "0.00" if float(shown) == 0 else shown.replace("-", "−")
+    return _with_minus(f"{value:.2f}", "0.00")
+
+
+def _with_minus(shown: str, nothing: str) -> str:
+    """Return a number with the sign that is as wide as a plus, and none where it came to zero."""
+    return nothing if float(shown) == 0 else shown.replace("-", "−", 1)
 
 
 def percent_short(value: float | None) -> str:
     """Format a share as a percentage in as few digits as it needs."""
-    return "–" if value is None else f"{100 * value:.3g}%"
+    return "–" if value is None else _with_minus(f"{100 * value:.3g}", "0") + "%"
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -133,7 +136,7 @@ def number(value: float | None, digits: int = 4) -> str:
     if value is None:
         return "–"
     if 10**digits <= abs(value) < 1e15:
-        return f"{value:,.0f}"
+        return f"{value:,.0f}".replace("-", "−")
     shown = f"{value:.{digits}g}"
     if "e-" in shown and abs(value) >= 1e-9:
         # Zeros after the point are read faster than a power of ten.
@@ -141,7 +144,10 @@ def number(value: float | None, digits: int = 4) -> str:
     if "e" not in shown and abs(float(shown)) >= 1000:
         whole, point, rest = shown.partition(".")
         shown = f"{int(whole):,}{point}{rest}"
-    return "0" if float(shown.replace(",", "")) == 0 else shown
+    if float(shown.replace(",", "")) == 0:
+        return "0"
+    # The exponent of a very small number keeps its hyphen.
+    return f"−{shown[1:]}" if value < 0 else shown
 
 
 def marked(text: str, words: Sequence[str]) -> str | Markup:

@@ -14,8 +14,8 @@ CHOICES = ("light", "dark", "system")
 
 def asked_theme(request: Request) -> str:
     """Return the theme that an address asks for, or nothing."""
-    asked = request.query_params.get("theme", "")
-    return asked if asked in CHOICES else ""
+    chosen = request.query_params.get("theme", "")
+    return chosen if chosen in CHOICES else ""
 
 
 def theme_of(request: Request) -> str:

@@ -69,6 +69,27 @@ def test_both_homes_list_the_same(store: Store) -> None:
     assert any(in_rows)
 
 
+def test_both_homes_list_the_same_by_criteria(store: Store) -> None:
+    put_run(store)
+    wheres = ["k < 1", "j == None", "failed == 'k' and odd == '1'", "'j' in failed", "k - j > 1",
+              "failed == None or k > 2", "not k < 1 and rate > 0"]  # fmt: skip
+    queries: list[dict[str, Any]] = [{"where": where} for where in wheres]
+    queries += [{"criterion": name, "descending": descending, "backward": backward, **more}
+                for name in ("k", "j", "none") for descending in (False, True)
+                for backward in (False, True) for more in ({}, {"where": "odd == '0'"})]  # fmt: skip
+    in_rows = [pages(store, **query) for query in queries]
+    names = store.criterion_shares.names("r1")
+    assert names == ("j", "k")
+    assert [row.position for row in in_rows[0]] == [0, 1, 2, 3, 4, 6]
+    assert move_to_parts(store, "r1", cases=9) == 3
+    assert store.criterion_shares.names("r1") == names
+    for query, wanted in zip(queries, in_rows, strict=True):
+        assert pages(store, **query) == wanted, query
+        assert store.listing.count("r1", ListingQuery(**query)) == len(wanted), query
+    with pytest.raises(UsageError, match="unknown name 'q'"):
+        pages(store, where="q < 1")
+
+
 def test_the_next_failure_is_the_first_of_the_list_after_its_cursor(store: Store) -> None:
     put_run(store)
     queries = [

@@ -17,7 +17,11 @@ from proctor.store.store import Store
 def orders_of(store: Store) -> PartOrders:
     home = store.homes.run("r1")
     assert home is not None
-    return PartOrders(home, lambda: store.homes.suite_of("r1"))
+    return PartOrders(
+        home,
+        lambda: store.homes.suite_of("r1"),
+        lambda criterion: store.criterion_shares.column("r1", criterion),
+    )
 
 
 def test_an_order_is_computed_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

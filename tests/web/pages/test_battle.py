@@ -54,6 +54,13 @@ def test_a_long_list_is_cut_and_says_how_long_it_is(
     with page_pool.lend() as store:
         (battle,) = battle_page._battles(store, ["old", "new"])
     assert (len(battle["comparisons"]), battle["compared"]) == (1, 4)
+    with TestClient(make_app(page_pool.place), base_url="http://127.0.0.1") as client:
+        page = client.get("/battles?run=old&run=new").text
+    assert "Listed are the first 1;" in page
+    # Each row says what was asked, and the page leads to the other pages of these runs.
+    assert page.count('class="two faint"') == 1
+    assert '<a class="chip" href="/compare?run=old&amp;run=new">' in page
+    assert '<a class="chip" href="/grid?run=old&amp;run=new">' in page
 
 
 def test_a_battle_is_between_known_runs(asked: Asked) -> None:

@@ -171,11 +171,16 @@ def test_long_texts_are_cut_and_failures_have_their_words() -> None:
 def test_bars_of_a_histogram_lead_to_their_cases(store_with_values: tuple[Store, int]) -> None:
     store, cases = store_with_values
     counts = store.listing.histogram("r", BINS)
-    for one, count in zip(histogram_bins(BINS), counts, strict=True):
+    assert counts[0] == 1
+    assert store.listing.reaches_below("r")
+    assert not store.listing.reaches_below("none")
+    for one, count in zip(histogram_bins(BINS, below=True), counts, strict=True):
         assert store.listing.count("r", ListingQuery(where=one.where)) == count, one
     assert sum(counts) == cases
     assert histogram_bins(BINS)[1].coords == "17,0,34,106"
-    assert [one.where for one in histogram_bins(2)] == ["rate < 0.5", "rate >= 0.5"]
+    assert [one.where for one in histogram_bins(2)] == ["rate >= 0 and rate < 0.5", "rate >= 0.5"]
+    assert "&lt; 0%: 1</title>" in histogram_svg(counts)
+    assert "&lt; 0" not in histogram_svg([0, *counts[1:]])
 
 
 @pytest.fixture

@@ -57,6 +57,16 @@ def test_numbers_grow_with_the_run(
             assert second["latest"][1]["reason"] == "fits 0 of 1: because"
             shown = client.get("/runs/going/live", headers={"accept-language": "zh"}).text
             assert "fits 0/1：because" in shown
+            assert 'href="/runs/going/cases/c1"' in shown
+            case = client.get("/runs/going/cases/c0").text
+            assert "fits</span>" in case
+            # What needs the numbers of a run is not offered while there are none.
+            assert "/label" not in case
+            assert "failed+%3D%3D" not in case
+            assert client.get("/runs/going/cases/c0.json").json()["value"] == 0.0
+            assert client.get("/runs/going/case.md?id=c1").status_code == 200
+            assert client.get("/runs/going/cases/c2").status_code == 404
+            assert "remaining" in shown
             link(store, 3, 5)
             third = looked(client)
             assert (third["collected"], third["graded"], third["rate"]) == (5, 4, 0.75)
@@ -67,6 +77,8 @@ def test_numbers_grow_with_the_run(
             page = client.get("/runs/going").text
             assert "Start the same command again" in page
             assert "data-live" not in page
+            # Nobody waits for it, so it has no time left.
+            assert "remaining" not in page
             # What the script of an open page looks for, to load the page again.
             assert "data-live" not in client.get("/runs/going/live").text
 

@@ -1,10 +1,23 @@
 """The chart over time: a real axis, a colour per candidate, a marker at each new edition."""
 
+from typing import Any
+
 import pytest
 
 from proctor.web.api.response import ListedRun, ListedTotals
 from proctor.web.pages import trend
-from proctor.web.pages.trend import HEIGHT, TOP, TrendPoint, cost_point, drawn, over_time
+from proctor.web.pages.trend import (
+    COLOURS,
+    HEIGHT,
+    TOP,
+    CostPoint,
+    TrendPoint,
+    colours_of,
+    cost_point,
+    drawn,
+    drawn_by_cost,
+    over_time,
+)
 
 
 def run(name: str, rate: float | None, started: float) -> ListedRun:
@@ -73,3 +86,49 @@ def test_the_cost_of_a_run_is_its_candidates_alone() -> None:
     assert shown.cost == 0.25
     assert cost_point(one, {"cost": 3.0, "roles": {"judge": {"cost": 3.0}}}) is None
     assert cost_point(one, {"cost": 3.0}) is None
+
+
+def test_six_candidates_have_colours_and_of_more_those_of_most_runs() -> None:
+    names = list("abcdef")
+    assert sorted(colours_of(names).values()) == list(range(COLOURS))
+    colours = colours_of([*names, "g", "g", "h", "h"])
+    assert (colours["g"], colours["h"]) == (3, 4)
+    assert [name for name, colour in colours.items() if colour == COLOURS - 1] == ["d", "e", "f"]
+
+
+def test_a_chosen_candidate_is_the_only_one_with_a_colour() -> None:
+    assert colours_of(["a", "b", "c", "b"], "b") == {"a": COLOURS - 1, "b": 0, "c": COLOURS - 1}
+    assert colours_of(["a", "b"], "nobody") == {"a": 0, "b": 1}
+    points = [point(1.0, 0.5, candidate="a"), point(2.0, 0.5, candidate="b")]
+    assert [one["colour"] for one in drawn(points, "b")["points"]] == [COLOURS - 1, 0]
+
+
+def by_cost(*costs: float, rate: float = 0.5) -> dict[str, Any]:
+    return drawn_by_cost(
+        [
+            CostPoint(run=str(n), name="r", candidate="m", cost=cost, rate=rate, interval=None)
+            for n, cost in enumerate(costs)
+        ],
+        {"m": 0},
+    )
+
+
+def test_costs_that_lie_far_apart_are_drawn_by_factors() -> None:
+    near = by_cost(0.01, 0.02, 0.04)
+    low, middle, high = (one["x"] for one in near["points"])
+    assert not near["stretched"]
+    assert high - middle == pytest.approx(2 * (middle - low), abs=0.5)
+    assert near["ticks"][0]["cost"] == 0
+    far = by_cost(0.0001, 0.001, 0.01)
+    low, middle, high = (one["x"] for one in far["points"])
+    assert far["stretched"]
+    assert high - middle == pytest.approx(middle - low, abs=0.5)
+    assert far["ticks"][0]["cost"] == pytest.approx(0.0001)
+    assert not by_cost(0.0, 1.0)["stretched"]
+    assert by_cost(0.0)["points"][0]["x"] == near["ticks"][0]["x"]
+
+
+def test_a_rate_below_nothing_is_drawn_below_nothing() -> None:
+    picture = by_cost(1.0, rate=-0.5)
+    zero = next(line["y"] for line in picture["lines"] if line["rate"] == 0)
+    assert picture["points"][0]["y"] > zero

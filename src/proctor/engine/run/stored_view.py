@@ -6,6 +6,7 @@ from proctor.contracts.report import RunView
 from proctor.core.run import CaseResult, Run, RunStatus, Summary
 from proctor.core.suite import Suite
 from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.totals import RunTotals
 from proctor.errors import StoreError
 from proctor.store.store import Store
 
@@ -33,6 +34,20 @@ def view_of(store: Store, reference: str) -> RunView:
     return RunView(
         run=run,
         summary=summary,
+        suite=header,
+        results=lambda: results_of(store, run.id, header),
+    )
+
+
+def view_so_far(store: Store, reference: str) -> RunView:
+    """Return a stored run, one without numbers as well: its cases are there as they are graded."""
+    run = store.runs.get(reference)
+    if not run.status.is_unfinished or store.summaries.get(run.id) is not None:
+        return view_of(store, reference)
+    header = store.suites.header(run.suite_key)
+    return RunView(
+        run=run,
+        summary=RunTotals().summary(),
         suite=header,
         results=lambda: results_of(store, run.id, header),
     )

@@ -29,10 +29,21 @@ _ARROW: Mapping[type[ast.cmpop], str] = {
     ast.Gt: "greater",
     ast.GtE: "greater_equal",
 }
-_COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+
+
+def _shares(left: Any, right: Any) -> Any:
+    """Divide; NaN where the divisor is zero."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return np.where(np.asarray(right) == 0, np.nan, np.true_divide(left, right))
+
+
+COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
+    ast.Div: _shares,
 }
 Text = str | Codes | IdColumn
 ColumnTerm = "float | Array | Text"
@@ -82,9 +93,7 @@ class ColumnTerms(Terms[Any, Any]):
         import numpy as np
 
         with np.errstate(all="ignore"):
-            if operation is ast.Div:
-                return _shares(left, right)
-            return _COMPUTE[operation](left, right)
+            return COMPUTE[operation](left, right)
 
     def compared(self, comparison: type[ast.cmpop], one: Any, other: Any) -> "Array":
         import numpy as np
@@ -226,11 +235,3 @@ def _is_unicode(text: str) -> bool:
 def _bytes(text: str) -> bytes:
     """Return a text as databases compare it."""
     return text.encode("utf-8", "surrogatepass")
-
-
-def _shares(left: Any, right: Any) -> Any:
-    """Divide; NaN where the divisor is zero."""
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        return np.where(np.asarray(right) == 0, np.nan, np.true_divide(left, right))

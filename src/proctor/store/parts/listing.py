@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from proctor.store.criterion_shares import after_cursor, in_order
 from proctor.store.parts.columns import ResultColumns
 from proctor.store.parts.conditions import ColumnTerms
 from proctor.store.parts.orders import PartOrders
@@ -11,7 +12,7 @@ from proctor.store.rows import ResultRow
 if TYPE_CHECKING:
     import numpy as np
 
-    from proctor.store.queries import Cursor, ListingQuery
+    from proctor.store.queries import ListingQuery
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,7 +67,13 @@ def _places(orders: PartOrders, request: "ListingQuery", chosen: "Array | None")
     if chosen is not None:
         places = places[chosen[places]]
     if request.after is not None:
-        places = places[_begin(orders, request, places, request.after) :]
+        begin = after_cursor(
+            places,
+            lambda: _in_order(orders, request),
+            request.after.position,
+            falls=request.falls,
+        )
+        places = places[begin:]
     return places
 
 
@@ -87,14 +94,14 @@ def where(
 
 
 def histogram(results: ResultColumns, bins: int) -> list[int]:
-    """Count the cases by their share of the full score, in equal bins."""
+    """Count the cases by their share of the full score: below nothing, then in equal bins."""
     import numpy as np
 
     with np.errstate(all="ignore"):
         shares = np.where(results.full == 0, np.nan, results.value / results.full)
     shares = shares[~np.isnan(shares)]
-    numbers = np.clip((shares * bins).astype(np.int64), 0, bins - 1)
-    counts: list[int] = np.bincount(numbers, minlength=bins).tolist()
+    numbers = np.where(shares < 0, 0, np.clip((shares * bins).astype(np.int64), 0, bins - 1) + 1)
+    counts: list[int] = np.bincount(numbers, minlength=bins + 1).tolist()
     return counts
 
 
@@ -102,6 +109,8 @@ def _in_order(orders: PartOrders, request: "ListingQuery") -> "Array":
     """Return all positions in the requested order."""
     import numpy as np
 
+    if request.criterion:
+        return in_order(orders.shares_of(request.criterion), request)
     if request.sort == "position":
         places = orders.columns.position
         return places[::-1] if request.falls else places
@@ -113,20 +122,3 @@ def _in_order(orders: PartOrders, request: "ListingQuery") -> "Array":
         first, last = first[::-1], last[::-1]
     parts = (last, first) if request.missing_first else (first, last)
     return np.concatenate(parts)
-
-
-def _begin(orders: PartOrders, request: "ListingQuery", places: "Array", after: "Cursor") -> int:
-    """Return where the page begins among the places, after the case of a cursor."""
-    import numpy as np
-
-    at = np.flatnonzero(places == after.position)
-    if len(at):
-        return int(at[0]) + 1
-    # The case of the cursor is not among them: what comes first of those beyond it.
-    whole = _in_order(orders, request)
-    ranks = np.empty(len(whole), dtype=np.int64)
-    ranks[whole] = np.arange(len(whole))
-    if not 0 <= after.position < len(ranks):
-        return 0 if (after.position < 0) != request.falls else len(places)
-    beyond = np.flatnonzero(ranks[places] > ranks[after.position])
-    return int(beyond[0]) if len(beyond) else len(places)

@@ -34,8 +34,15 @@ _ANSWERED = AttemptStatus.ANSWERED.value
 class PartOrders:
     """The cases of a run in parts in any order."""
 
-    def __init__(self, home: RunInParts, suite: Callable[[], SuiteInParts | None]) -> None:
+    def __init__(
+        self,
+        home: RunInParts,
+        suite: Callable[[], SuiteInParts | None],
+        shares_of: "Callable[[str], Array]",
+    ) -> None:
         self.columns = home.columns
+        self.shares_of = shares_of
+        """What returns the column of what a criterion gave each case."""
         self._home = home
         self._suite = suite
 

@@ -194,7 +194,7 @@ class PairColumns:
         """Count the cases with a value in both runs by what share of the first's full it is."""
         import numpy as np
 
-        size = len(SHARES) + 1
+        size = len(SHARES) + 2
         counts = np.zeros(size * size, dtype=np.int64)
         sums = np.zeros(size * size), np.zeros(size * size)
         values, fulls = (self.first.value, self.number("value")), self.first.full
@@ -203,7 +203,7 @@ class PairColumns:
             counted = (self._changes[stretch] >= 0) & (full != 0)
             shares = [value[stretch][counted] / full[counted] for value in values]
             first, second = (
-                (share > SHARES[0]).astype(int) + np.searchsorted(SHARES[1:], share, side="right")
+                (share > SHARES[0]).astype(int) + np.searchsorted(SHARES, share, side="right")
                 for share in shares
             )
             cells = first * size + second
@@ -261,8 +261,8 @@ class PairColumns:
         import numpy as np
 
         last = len(_CHANGES) - 1
-        known = (self._changes >= 0) & (self._changes <= last)
-        return Codes(np.where(known, self._changes, np.int8(last)), _CHANGES)
+        is_change = (self._changes >= 0) & (self._changes <= last)
+        return Codes(np.where(is_change, self._changes, np.int8(last)), _CHANGES)
 
 
 _CHANGES: "tuple[Change, ...]" = ("better", "worse", "both_wrong", "both_partly", "both_right")

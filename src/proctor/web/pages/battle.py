@@ -15,9 +15,13 @@ from proctor.web.addresses import one_of
 from proctor.web.api.endpoint import Endpoint, Operation, several, text
 from proctor.web.api.response import Named, Page, ResponseModel
 from proctor.web.lookup import or_missing
+from proctor.web.pages.compare_texts import listed_texts
+from proctor.web.pages.related import pages_beside, suites_of
 from proctor.web.store_pool import opened, store_pool_of
 
 MOST_RUNS = 50
+MOST_LOOKED = 2
+"""In how many of the runs the questions of cases are looked up."""
 COMPARISONS = 200
 """How many single comparisons a page lists for each judge configuration."""
 
@@ -43,6 +47,9 @@ def show_battles(request: Request) -> Page[BattlesPage]:
         # A leaderboard is slow to compute, and changes only with new comparisons.
         key = ("battles", tuple(ids), store.comparisons.count(ids))
         battles = store_pool_of(request).page_cache.of(key, lambda: _battles(store, ids))
+        listed = {row["case"] for battle in battles for row in battle["comparisons"]}
+        questions = listed_texts(store, ids[:MOST_LOOKED], sorted(listed))
+        ways = pages_beside(store, stored_runs, "battles")
     data = BattlesPage(runs=[Named.of(run) for run in stored_runs], battles=battles)
     entries = [entry for battle in battles for entry in battle["battle"]["runs"]]
     names = list(dict.fromkeys(entry["name"] for entry in entries))
@@ -58,6 +65,9 @@ def show_battles(request: Request) -> Page[BattlesPage]:
             for battle in battles
         ],
         "won": won,
+        "questions": {case: one.question for case, one in questions.items()},
+        "beside": ways,
+        "suites": suites_of(stored_runs),
         "outcomes": [
             (name, addresses.with_query("/battles", [*state, ("won", name)]))
             for name in ("", *names, *OTHERS)

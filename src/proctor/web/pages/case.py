@@ -1,6 +1,6 @@
 """The page of one case: question, every attempt, each score with its reason, and the formula."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -17,7 +17,7 @@ from proctor.core.cause import cause_of
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Message
 from proctor.engine.run.candidate_calls import candidate_calls
-from proctor.engine.run.stored_view import placed_case, view_of
+from proctor.engine.run.stored_view import placed_case, view_so_far
 from proctor.engine.scan.findings import Marked, scan_marks
 from proctor.reports.state_changes import state_object
 from proctor.reports.structured import case_object
@@ -32,6 +32,7 @@ from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_list import CaseList, counts_of
 from proctor.web.pages.case_text import CaseFiles, first_line
 from proctor.web.pages.case_view import Laid, asked_result, case_view
+from proctor.web.pages.criterion_cells import failing
 from proctor.web.pages.exchanges import add_exchanges
 from proctor.web.pages.label import token_for
 from proctor.web.pages.seen_labels import GivenLabel, add_labels, current, remembered_author
@@ -46,6 +47,8 @@ MOST_PROMPTED = 5
 """For how many attempts on one page the judge's prompts are written."""
 MOST_FILES, LARGEST_SHOWN, LONGEST_FILE = 8, 500_000, 2000
 """Files of agents whose beginning is shown: how many, up to how many bytes, and how much of it."""
+STEPS_TOGETHER, LONGEST_IN_ALL = 40, 4000
+"""Steps of an agent that are read one below the other: how many, and how much of each text."""
 NEAR = 1e-9
 """An attempt that lacks less of the full score has all of it."""
 FILE_LANGUAGES = {
@@ -158,7 +161,7 @@ def show_case(request: Request) -> CasePage | HtmlPage:
     by_path = "case" in request.path_params
     case_id = addresses.named(request, "case") if by_path else request.query_params.get("id", "")
     with opened(request) as store, or_missing():
-        view = view_of(store, the_run(store, request).id)
+        view = view_so_far(store, the_run(store, request).id)
         place, result = placed_case(store, view, case_id)
         left = [file.key for item in result.attempts for file in files_left(item.attempt)]
         sizes = store.files.sizes(key for key in left if key)
@@ -166,7 +169,8 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         labels = current(store.labels.of_case(view.run.id, result.case.id))
         if addresses.wants_json(request):
             return _object(store, view, result, sizes, marks, labels)
-        case_list = CaseList.of(request, view.run)
+        case_list = CaseList.of(request, view.run).over(store)
+        unfinished = view.run.status.is_unfinished
         around = case_list.around(store, place)
         counts = counts_of(request, store, case_list)
         beginnings = _beginnings(store, left, sizes)
@@ -180,7 +184,8 @@ def show_case(request: Request) -> CasePage | HtmlPage:
         chosen = _shown_attempt(request, case_list, result, data["case"], most=most)
         add_prompts(view, result, chosen["shown"][:MOST_PROMPTED], most=most)
         put_result = asked_result(view.run, result)
-        add_exchanges(store, view.run, put_result, chosen["shown"], most=most)
+        longest = LONGEST_IN_ALL if _reads_on(request) else most
+        add_exchanges(store, view.run, put_result, chosen["shown"], most=longest)
     return HtmlPage(
         template="case",
         data=data
@@ -196,7 +201,11 @@ def show_case(request: Request) -> CasePage | HtmlPage:
             },
             "files_of": CaseFiles.of(view.run.id, result.case.id),
             "back": around.back,
-            "listed": {"number": around.number, "count": counts.listed},
+            "listed": {
+                "number": None if unfinished else around.number,
+                "count": counts.listed,
+            },
+            "unfinished": unfinished,
             "raw": raw_wanted(request),
             "words": [case_list.query.search] if case_list.query.search else [],
         }
@@ -227,8 +236,9 @@ def _shown_attempt(
         query = addresses.with_query("", pairs)
         return address + (query.replace("?", "&", 1) if "?" in address else query)
 
+    reads_on = _reads_on(request)
     for attempt, item in zip(attempts, result.attempts, strict=True):
-        steps = trace_of(item.attempt, most=most)
+        steps = trace_of(item.attempt, most=LONGEST_IN_ALL if reads_on else most)
         step = chosen_step(steps, addresses.whole_number(request, "step", 0)) if steps else 0
         pairs = [("attempt", attempt["index"])] if len(attempts) > 1 else []
         error = next_error(steps, step)
@@ -242,9 +252,14 @@ def _shown_attempt(
             "links": {
                 one["number"]: link(*pairs, ("step", one["number"])) + "#trace" for one in steps
             },
-            "error": link(*pairs, ("step", error)) + "#trace" if error else "",
+            "error": link(*pairs, *([("steps", "all")] if reads_on else []), ("step", error))
+            + (f"#step-{error}" if reads_on else "#trace")
+            if error
+            else "",
+            "all": _reading(steps, step, lambda *more, pairs=pairs: link(*pairs, *more), reads_on),
         }
-    same = [(name, request.query_params.get(name, "")) for name in ("attempt", "step", "full")]
+    kept = ("attempt", "step", "steps", "full")
+    same = [(name, request.query_params.get(name, "")) for name in kept]
     place = indexes.index(chosen) if chosen in indexes else 0
     few = len(attempts) == 1 or whole
     compared_with = None
@@ -279,6 +294,42 @@ def _shown_attempt(
     }  # fmt: skip
 
 
+def _reads_on(request: Request) -> bool:
+    """Tell whether the steps of the one attempt on a page are read one below the other."""
+    query = request.query_params
+    return query.get("steps") == "all" and query.get("attempt") not in ("all", "failed")
+
+
+def _reading(
+    steps: Sequence[Laid], chosen: int, link: Callable[..., str], reads_on: bool
+) -> dict[str, Any]:
+    """Return some steps one below the other, those of a page around the chosen one, and the way on.
+
+    ``shown`` is empty where one step at a time is read.
+    """
+
+    def page(number: int) -> str:
+        return link(("steps", "all"), ("step", number)) + f"#step-{number}"
+
+    first = (chosen - 1) // STEPS_TOGETHER * STEPS_TOGETHER
+    end = first + STEPS_TOGETHER
+    return {
+        "link": page(chosen),
+        "shown": list(steps[first:end]) if reads_on else [],
+        "links": {
+            one["number"]: f"#step-{one['number']}"
+            if first < one["number"] <= end
+            else page(one["number"])
+            for one in steps
+        }
+        if reads_on
+        else {},
+        "before": page(first - STEPS_TOGETHER + 1) if first else "",
+        "after": page(end + 1) if end < len(steps) else "",
+        "one": link(("step", chosen)) + "#trace",
+    }
+
+
 def _by_round(steps: Sequence[Laid]) -> list[dict[str, Any]]:
     """Return the steps that lie within no other, by round."""
     top = [step for step in steps if step["depth"] == 0]
@@ -301,7 +352,7 @@ def send_file(request: Request) -> Response:
     """Return a file that a candidate left, as a download that browsers do not display."""
     query = request.query_params
     with opened(request) as store, or_missing():
-        view = view_of(store, the_run(store, request).id)
+        view = view_so_far(store, the_run(store, request).id)
         _, result = placed_case(store, view, query.get("case", ""))
         key = next(
             (
@@ -366,6 +417,10 @@ def _data(
     add_verdicts(run, result, case["attempts"])
     for attempt, item in zip(case["attempts"], result.attempts, strict=True):
         attempt["cause"] = cause_of(item.attempt, item.scores.values()) or ""
+        for score in attempt["scores"]:
+            if score["verdict"]["kind"] in ("bad", "warn") and not run.status.is_unfinished:
+                where = ("where", failing(score["id"]))
+                score["verdict"]["alike"] = case_list.link(where, ("status", ""), ("q", ""))
     whole = case_list.case(result.case.id)
     return {
         "run": {
@@ -374,6 +429,7 @@ def _data(
             "suite": run.suite,
             "candidate": view.candidate,
             "imported": run.imported,
+            "status": run.status.value,
         },
         "list": case_list,
         "history": addresses.with_query(

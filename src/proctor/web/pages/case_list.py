@@ -31,6 +31,13 @@ from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 from proctor.web.addresses import case_link, one_of, run_link, with_query
 from proctor.web.api.response import ResponseModel, Tag, ValueState
+from proctor.web.pages.criterion_cells import (
+    PREFIX,
+    CriterionCell,
+    cells_of,
+    criterion_of,
+    penalties_in,
+)
 from proctor.web.store_pool import stamp, store_pool_of
 
 SORTS: tuple[Sort, ...] = get_args(Sort)
@@ -70,6 +77,9 @@ class ListedCase(ResponseModel):
     answer: str = Field("", description="the beginning of the answer, of the worst attempt")
     reference: str = Field("", description="the beginning of the references, one after the other")
     reason: str = Field("", description="the first reason why it has less than its full score")
+    criteria: dict[str, CriterionCell] = Field(
+        default_factory=dict, description="what each criterion gave it, over its attempts"
+    )
     cause: str = Field("", description="whose fault it is that it has no value")
     attempts: int = 0
     attempt_values: list[float | None] = Field(
@@ -87,7 +97,7 @@ class RunAsked(ResponseModel):
     where: str
     q: str
     status: str
-    sort: Sort
+    sort: str
     order: Literal["up", "down"]
     after: str
     columns: list[str]
@@ -120,14 +130,15 @@ class CaseList:
         """Read the list that an address asks for; raise a UsageError where it makes no sense."""
         params = request.query_params
         chosen = tuple(name for name in params.getlist("column") if name)
-        unknown = [name for name in chosen if name not in COLUMNS]
-        if unknown:
-            raise UsageError(f"column must be one of: {', '.join(COLUMNS)}")
+        if any(name not in COLUMNS and not criterion_of(name) for name in chosen):
+            raise UsageError(f"column must be one of: {', '.join(COLUMNS)}, {PREFIX}NAME")
+        criterion = criterion_of(params.get("sort", ""))
         query = ListingQuery(
             where=params.get("where", "").strip(),
             search=params.get("q", "").strip(),
             status=one_of(request, "status", STATUSES),
-            sort=cast(Sort, one_of(request, "sort", SORTS)),
+            sort="position" if criterion else cast(Sort, one_of(request, "sort", SORTS)),
+            criterion=criterion,
             descending=one_of(request, "order", ("up", "down")) == "down",
             after=read_cursor(params.get("after", "")),
         )
@@ -137,13 +148,23 @@ class CaseList:
         )
         return cls(run, query, chosen or USUAL, pairs, params.get("after", ""))
 
+    def over(self, store: Store) -> "CaseList":
+        """Return the list with what its expression needs to know of the run's criteria."""
+        penalties = penalties_in(store, self.run, self.query.where)
+        return replace(self, query=replace(self.query, penalties=penalties))
+
+    @property
+    def order(self) -> str:
+        """What the list is sorted by, as the address says it."""
+        return f"{PREFIX}{self.query.criterion}" if self.query.criterion else self.query.sort
+
     def filters(self) -> RunAsked:
         """Return the filters and order as the response says them."""
         return RunAsked(
             where=self.query.where,
             q=self.query.search,
             status=self.query.status,
-            sort=self.query.sort,
+            sort=self.order,
             order="down" if self.query.descending else "up",
             after=self.after,
             columns=list(self.columns),
@@ -158,7 +179,7 @@ class CaseList:
 
     def sorted_by(self, sort: str) -> str:
         """Return the address of the list in another order; the current one is turned round."""
-        down = sort in DOWN_FIRST if sort != self.query.sort else not self.query.descending
+        down = sort in DOWN_FIRST if sort != self.order else not self.query.descending
         return self.link(("sort", sort), ("order", "down" if down else "")) + "#cases"
 
     def next_page(self, store: Store, last: ResultRow) -> str:
@@ -183,7 +204,7 @@ class CaseList:
         back = replace(ahead, backward=True)
         following = store.listing.page(self.run.id, ahead, 1)
         preceding = store.listing.page(self.run.id, back, BEFORE + 1)
-        if self.query.filters or self.query.sort != "position":
+        if self.query.filters or self.order != "position":
             number = store.listing.count(self.run.id, back) + 1
         else:
             rows = store.results.last_position(self.run.id)
@@ -323,6 +344,7 @@ def _texts(run: Run, result: CaseResult) -> dict[str, Any]:
         "answer": _beginning(worst.attempt.output if worst is not None else ""),
         "reference": _beginning(" · ".join(case.references)),
         "reason": _beginning(why[0] if why else ""),
+        "criteria": cells_of(result),
         "cause": cause_of_case(result) or "",
         "attempts": len(result.attempts),
         "attempt_values": [item.value.value for item in result.attempts],

@@ -13,7 +13,7 @@ from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Criterion, Message
 from proctor.core.tool_calls import answer_text, said_and_called
-from proctor.engine.run.stored_view import placed_case, view_of
+from proctor.engine.run.stored_view import placed_case, view_so_far
 from proctor.web import addresses
 from proctor.web.addresses import one_of, whole_number
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, choice, text, whole
@@ -63,8 +63,8 @@ def send_text(request: Request) -> Response:
     if part == "question":
         shown = question_text(result.case.messages)
     else:
-        found = (item.attempt for item in result.attempts if item.attempt.index == index)
-        attempt = next(found, None)
+        attempts = (item.attempt for item in result.attempts if item.attempt.index == index)
+        attempt = next(attempts, None)
         if attempt is None:
             raise HTTPException(404, f"this case has no attempt {index}")
         shown = answer_text(attempt)
@@ -80,14 +80,14 @@ def question_text(messages: Sequence[Message]) -> str:
 
 def first_line(messages: Sequence[Message]) -> str:
     """Return the first line of the question: of what the user said last."""
-    asked = [one.content for one in messages if one.role == "user"]
-    lines = (line.strip() for line in (asked[-1] if asked else "").splitlines())
+    questions = [one.content for one in messages if one.role == "user"]
+    lines = (line.strip() for line in (questions[-1] if questions else "").splitlines())
     return next(filter(None, lines), "")[:300]
 
 
 def _stored(request: Request) -> tuple[RunView, CaseResult]:
     with opened(request) as store, or_missing():
-        view = view_of(store, the_run(store, request).id)
+        view = view_so_far(store, the_run(store, request).id)
         _, result = placed_case(store, view, request.query_params.get("id", ""))
     return view, asked_result(view.run, result)
 
@@ -120,8 +120,8 @@ def _markdown(view: RunView, result: CaseResult, t: PageWords) -> Iterator[str]:
 
 def _attempt(result: CaseResult, item: AttemptResult, t: PageWords) -> Iterator[str]:
     """Yield an attempt: its messages, then what each criterion gave and why."""
-    known, attempt = item.value.value, item.attempt
-    worth = t(f"status_{item.value.status}") if known is None else number(known)
+    value, attempt = item.value.value, item.attempt
+    worth = t(f"status_{item.value.status}") if value is None else number(value)
     title = f"{t('case.attempt')} {attempt.index + 1}: {worth}"
     if len(attempt.messages) < 2:
         yield from _section(title, attempt.output)

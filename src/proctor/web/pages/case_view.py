@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from markupsafe import escape
+
 from proctor.core.attempt import TRACEBACK
 from proctor.core.fingerprint import plain
 from proctor.core.passages import own_passages
@@ -34,24 +36,29 @@ BAR, INK = "#3b8fd6", "#7a828c"
 
 
 def histogram_svg(counts: Sequence[int], *, labelled: bool = True) -> str:
-    """Draw how many cases reached each share of the full score; without labels, for a small one."""
+    """Draw how many cases reached each share of the full score; without labels, for a small one.
+
+    The first count is that of shares below nothing, which has a bar only where there are any.
+    """
+    shown = drawn_counts(counts)
     most = max(counts, default=0) or 1
-    step = WIDTH / max(1, len(counts))
+    step = WIDTH / max(1, len(shown))
     bars = "".join(
         f'<rect x="{place * step + 0.5:.1f}" y="{HEIGHT - _high(count, most):.1f}"'
         f' width="{step - 1:.1f}" height="{_high(count, most):.1f}" fill="{BAR}">'
-        f"<title>{100 * place // len(counts)}–{100 * (place + 1) // len(counts)}%:"
-        f" {count}</title></rect>"
+        f"<title>{escape(label)}: {count}</title></rect>"
         + f'<text x="{(place + 0.5) * step:.1f}" y="{HEIGHT - _high(count, most) - 2:.1f}"'
         f' font-size="10" text-anchor="middle">{short_count(count)}</text>' * labelled
-        for place, count in enumerate(counts)
+        for place, (label, count) in enumerate(shown)
         if count
     )
+    start = step if counts and counts[0] else 0.0
     marks = "".join(
-        f'<text x="{x}" y="{HEIGHT + FOOT - 3}" text-anchor="{anchor}">{words}</text>'
+        f'<text x="{x:g}" y="{HEIGHT + FOOT - 3}" text-anchor="{anchor}">{words}</text>'
         for x, anchor, words in (
-            (0, "start", "0%"),
-            (WIDTH / 2, "middle", "50%"),
+            *([(0.0, "start", "&lt; 0")] if start else []),
+            (start * 1.6, "start", "0%"),
+            ((start + WIDTH) / 2, "middle", "50%"),
             (WIDTH, "end", "100%"),
         )
         if labelled
@@ -63,6 +70,19 @@ def histogram_svg(counts: Sequence[int], *, labelled: bool = True) -> str:
         f' font-family="sans-serif" font-size="11">'
         f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}" stroke="{INK}"/>{bars}{marks}</svg>'
     )
+
+
+def drawn_counts(counts: Sequence[int]) -> list[tuple[str, int]]:
+    """Return the bars of a histogram with what they are of; below nothing only where there are any.
+
+    ``counts`` are those of ``Listing.histogram``: shares below nothing, then equal bins.
+    """
+    bins = len(counts) - 1
+    shown = [
+        (f"{100 * place // bins}–{100 * (place + 1) // bins}%", count)
+        for place, count in enumerate(counts[1:])
+    ]
+    return [("< 0%", counts[0]), *shown] if counts and counts[0] else shown
 
 
 def _high(count: int, most: int) -> float:
@@ -89,18 +109,23 @@ class HistogramBin(NamedTuple):
     label: str
 
 
-def histogram_bins(bins: int) -> list[HistogramBin]:
-    """Return the bars of a histogram; the first and the last have what lies outside, too."""
-    step = WIDTH / bins
-    areas = []
-    for place in range(bins):
-        low = f"rate >= {place / bins:g}" if place else ""
-        high = f"rate < {(place + 1) / bins:g}" if place < bins - 1 else ""
-        coords = f"{place * step:.0f},0,{(place + 1) * step:.0f},{HEIGHT + FOOT}"
-        label = f"{100 * place // bins}–{100 * (place + 1) // bins}%"
-        where = " and ".join(part for part in (low, high) if part) or "rate is not None"
-        areas.append(HistogramBin(coords, where, label))
-    return areas
+def histogram_bins(bins: int, *, below: bool = False) -> list[HistogramBin]:
+    """Return the bars of a histogram; the last has what lies above the full score, too."""
+    step = WIDTH / (bins + below)
+    conditions = [
+        " and ".join(
+            (f"rate >= {place / bins:g}",)
+            + ((f"rate < {(place + 1) / bins:g}",) if place < bins - 1 else ())
+        )
+        for place in range(bins)
+    ]
+    labels = [label for label, _ in drawn_counts([int(below)] + [0] * bins)]
+    return [
+        HistogramBin(f"{place * step:.0f},0,{(place + 1) * step:.0f},{HEIGHT + FOOT}", where, label)
+        for place, (where, label) in enumerate(
+            zip([*(["rate < 0"] if below else []), *conditions], labels, strict=True)
+        )
+    ]
 
 
 Laid = dict[str, Any]
@@ -192,7 +217,7 @@ def _message(message: Message, most: int | None, spans: Iterable[tuple[int, int]
         "role": message.role,
         "text": pieces(message.content, spans, most=most),
         "thinking": pieces(message.thinking, most=most) if message.thinking else [],
-        "images": [_image(address) for address in message.images],
+        "images": [laid_image(address) for address in message.images],
         "calls": [
             {"name": call.name, "arguments": pieces(_arguments(call), most=most)}
             for call in message.tool_calls
@@ -236,7 +261,7 @@ def _posts(posts: Sequence[ShownPost], most: int | None) -> list[Laid]:
     return top
 
 
-def _image(address: str) -> Laid:
+def laid_image(address: str) -> Laid:
     """Lay out an image: one that the case carries is shown, one with a web address linked."""
     safe = address.startswith(("https://", "http://"))
     shown = is_embedded(address)

@@ -29,26 +29,41 @@ from proctor.web.addresses import one_of, whole_number
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
 from proctor.web.api.response import Error, ErrorTold, Interval, Page, ResponseModel, Searched
 from proctor.web.lookup import or_missing
-from proctor.web.pages.compare_case import DIFFERENT, ComparedCase, ComparedList, case_beside
+from proctor.web.pages.compare_case import (
+    DIFFERENT,
+    MODE,
+    RENDERED,
+    ComparedCase,
+    ComparedList,
+    case_beside,
+    ways_to_read,
+)
 from proctor.web.pages.compare_numbers import (
     ComparedCost,
     ComparedMeasure,
+    NamingTag,
     SettingDifference,
     TagDifference,
     compared_costs,
     compared_measures,
+    naming_tags,
     setting_differences,
     tag_differences,
 )
 from proctor.web.pages.compare_shares import ComparedShares, compared_shares, scatter_frame
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
 from proctor.web.pages.criterion_rates import ComparedCriterion, compared_criteria
+from proctor.web.pages.distributions import Distribution, distribution_of, drawn_beside
+from proctor.web.pages.ratings import ComparedRating, compared_ratings
+from proctor.web.pages.related import pages_beside, suites_of
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
 
 MOST_SIDES = 4
 ROWS = 50
+FEW_TAGS = 12
+"""How many rows by tag are open; the others are folded."""
 """How many cases one page lists."""
 _PATH = "/compare"
 LISTS = ("worse", "better", DIFFERENT, *KINDS[2:])
@@ -116,6 +131,10 @@ class ComparisonQuery:
         """Return the query parameters that select the listed cases."""
         pairs = self.pairs
         return [("kind", self.kind), ("q", pairs.search), ("where", pairs.where)]
+
+    def by_tag(self, tag: str) -> str:
+        """Return the address of the comparison broken down by one tag."""
+        return replace(self, by=(tag,)).address() + "#tags"
 
     def listed_where(self, where: str) -> str:
         """Return the address of the cases that meet a condition."""
@@ -218,10 +237,15 @@ class ComparedPage(ResponseModel):
     pairs: list[PairOfRuns]
     warnings: list[str]
     tags: list[TagDifference]
+    naming_tags: list[NamingTag] = Field(
+        description="tags left out of `tags` unless `by` names them: most values have one case"
+    )
     measures: list[ComparedMeasure]
     criteria: list[ComparedCriterion] = Field(
         description="rates of the criteria that several cases of a run have"
     )
+    ratings: list[ComparedRating] = Field(description="means of scores that are only shown")
+    distributions: list[Distribution] = Field(description="of the scored cases of each run")
     costs: list[ComparedCost]
     settings: list[SettingDifference]
     shares: ComparedShares | None
@@ -256,9 +280,12 @@ def show_compared(
     query = ComparisonQuery.of(request)
     with opened(request) as store, or_missing():
         if "case" in request.query_params:
-            case_list = ComparedList(_PATH, query.state, query.kind, query.pairs)
+            rendered = one_of(request, MODE, ("", RENDERED)) == RENDERED
+            case_list = ComparedList(_PATH, query.state, query.kind, query.pairs, rendered)
             beside = case_beside(store, query.runs, request.query_params["case"], case_list)
-            return Page(template="compare_case", data=beside)
+            return Page(
+                template="compare_case", data=beside, only_page=ways_to_read(case_list, beside)
+            )
         sides = sides_of(store, query.runs)
         if query.oldest_first:
             sides.sort(key=lambda side: side.run.started)
@@ -275,15 +302,8 @@ def show_compared(
         data = compared_object(compared, cast("Language", language_of(request)))
         for run, side in zip(data["runs"], sides, strict=True):
             run["started"] = side.run.started
-        data["tags"] = [
-            row.model_copy(update={"link": _listed_by(query, row)})
-            for row in tag_differences(request, store, sides, query.by)
-        ]
-        data["measures"] = compared_measures(store, sides)
-        data["criteria"] = compared_criteria(request, store, [side.run for side in sides])
-        data["costs"] = compared_costs(request, store, sides)
-        data["settings"] = setting_differences([side.run for side in sides])
-        data["shares"] = compared_shares(request, store, sides, query.listed_where)
+        data |= _numbers(request, store, sides, query)
+        elsewhere = pages_beside(store, [side.run for side in sides], "compare")
         data["listing"] = data["search"] = None
         listed = [pair for pairs in compared.contrasts[0].examples.values() for pair in pairs]
         if any(part for _, part in query.parts):
@@ -301,11 +321,37 @@ def show_compared(
     only_page = {
         "names": names,
         "letters": "ABCD",
+        "beside": elsewhere,
+        "suites": suites_of([side.run for side in sides]),
+        "bars": drawn_beside([side.run.id for side in sides], data["distributions"]),
+        "by_tag": query.by_tag,
+        "few_tags": FEW_TAGS,
         "widest": _widest(data["tags"]),
-        "scatter": scatter_frame(),
+        "scatter": scatter_frame(below=bool(data["shares"] and data["shares"].below)),
     }
     shown = ComparedPage(**_linked(data, query))
     return Page(template="compare", data=shown, only_page=only_page)
+
+
+def _numbers(
+    request: Request, store: Store, sides: Sequence[Side], query: ComparisonQuery
+) -> dict[str, Any]:
+    """Return what stands beside the verdict: tags, measures, criteria, costs, settings."""
+    runs = [side.run for side in sides]
+    return {
+        "tags": [
+            row.model_copy(update={"link": _listed_by(query, row)})
+            for row in tag_differences(request, store, sides, query.by)
+        ],
+        "naming_tags": [one for one in naming_tags(store, sides) if one.tag not in query.by],
+        "measures": compared_measures(store, sides),
+        "criteria": compared_criteria(request, store, runs),
+        "ratings": compared_ratings(request, store, runs),
+        "distributions": [distribution_of(request, store, run) for run in runs],
+        "costs": compared_costs(request, store, sides),
+        "settings": setting_differences(runs),
+        "shares": compared_shares(request, store, sides, query.listed_where),
+    }
 
 
 def _refused(request: Request, store: Store, sides: Sequence[Side]) -> list[str]:
@@ -383,11 +429,11 @@ def _beside(
     store: Store,
     sides: Sequence[Side],
     data: dict[str, Any],
-    known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    positions: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> None:
     """Add the values in all runs, the third and fourth too, to each listed case.
 
-    ``known`` has the positions of these cases by id, in those runs of which they are known.
+    ``positions`` has the positions of these cases by id, in those runs of which they are positions.
     """
     rows: list[dict[str, Json]] = [
         row for rows in data["pairs"][0]["flips"].values() for row in rows
@@ -396,7 +442,7 @@ def _beside(
         rows = [*rows, *data["listing"]["cases"]]
     ids = [row["id"] for row in rows]
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
-    texts = listed_texts(store, [side.run.id for side in sides], ids, known)
+    texts = listed_texts(store, [side.run.id for side in sides], ids, positions)
     for row in rows:
         beside = texts.get(row["id"])
         row["question"] = "" if beside is None else beside.question
@@ -470,6 +516,7 @@ routes = [
                 choice("same", "1 continues with the cases that did not change", ("0", "1")),
                 text("margin", "a difference that does not matter, in points of 100"),
                 choice("force", "1 compares runs whose signatures differ", ("0", "1")),
+                choice(MODE, "with `case`, on the page: answers as they read", ("", RENDERED)),
                 choice("lang", "the language of `sentence`", list(LANGUAGES)),
             ],
         ),

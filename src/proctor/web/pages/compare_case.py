@@ -1,8 +1,8 @@
 """One case in several runs: attempts side by side, with their differences marked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from pydantic import Field
 from starlette.exceptions import HTTPException
@@ -23,6 +23,8 @@ from proctor.web.pages.case_models import Pieces, TextPiece
 DIFFERENT = "different"
 """The cases that got better or worse."""
 CHANGES: tuple[Change, ...] = ("better", "worse")
+MODE, RENDERED = "answers", "rendered"
+"""The part of the address of a case that shows answers rendered."""
 MOST_ATTEMPTS = 16
 """How many attempts of one run are shown; the page of the case itself has all."""
 
@@ -91,11 +93,14 @@ class ComparedList:
     """What the address of the comparison says, of runs and how they are compared."""
     kind: str
     pairs: PairQuery
+    rendered: bool = False
+    """Whether the page of a case shows answers rendered, without the words that differ."""
 
     def link(self, *more: tuple[str, object]) -> str:
         """Return an address that keeps the list."""
         filters = [("kind", self.kind), ("q", self.pairs.search), ("where", self.pairs.where)]
-        return addresses.with_query(self.path, [*self.state, *filters, *more])
+        mode = [(MODE, RENDERED)] if self.rendered and more else []
+        return addresses.with_query(self.path, [*self.state, *filters, *more, *mode])
 
 
 def case_beside(
@@ -122,6 +127,17 @@ def case_beside(
         after=after,
         overview=case_list.link(),
     )
+
+
+def ways_to_read(case_list: ComparedList, beside: ComparedCase) -> dict[str, Any]:
+    """Return the two addresses of a case: with answers rendered, and with words that differ."""
+    of_case = ("case", beside.case.id)
+    return {
+        "rendered": case_list.rendered,
+        "rendered_link": replace(case_list, rendered=True).link(of_case),
+        "differences_link": replace(case_list, rendered=False).link(of_case),
+        "most_attempts": max((len(side.attempts) for side in beside.sides), default=0),
+    }
 
 
 def _around(

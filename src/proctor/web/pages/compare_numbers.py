@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
+from pydantic import Field
 from starlette.requests import Request
 
 from proctor.core.run import Run, sound_summary
@@ -17,6 +18,8 @@ from proctor.web.store_pool import stamp, store_pool_of
 MOST_BY_TAG = 100_000
 """Up to how many cases differences are broken down by tag without being asked for."""
 MOST_TAGS = 8
+MOST_SINGLE = 20
+"""Up to how many values a tag is broken down by, even where each value has one case."""
 SAMPLED = 200
 """From how many cases the usual time of an answer is taken."""
 TOGETHER = 10
@@ -67,6 +70,12 @@ class ComparedCost(ResponseModel):
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    own_cost: float | None = Field(
+        description="of the candidate, in US dollars; null where it is not told from the judge's"
+    )
+    own_prompt_tokens: int | None = Field(description="of the candidate, as its cost")
+    own_completion_tokens: int | None
+    judge_cost: float | None = Field(description="of judges, where they are told apart")
     seconds: float | None
     """The median time of an answer, from a sample of cases."""
     duration: float | None
@@ -90,7 +99,10 @@ def tag_differences(
     first, second = sides[:2]
     shared = [tag for tag in first.tags if tag in second.tags]
     large = first.totals.cases > MOST_BY_TAG
-    tags = tuple(tag for tag in shared if tag in chosen or not (large or chosen))[:MOST_TAGS]
+    names = {one.tag for one in naming_tags(store, sides)}
+    tags = tuple(tag for tag in shared if tag in chosen or not (large or chosen or tag in names))[
+        :MOST_TAGS
+    ]
     early = first.run.stopped_early or second.run.stopped_early
     if not tags or early:
         return []
@@ -109,6 +121,30 @@ def tag_differences(
     if key is None:
         return compute()
     return store_pool_of(request).page_cache.of(("tags", key, tags), compute)
+
+
+class NamingTag(ResponseModel):
+    """A tag that names cases rather than groups them: most of its values have one case."""
+
+    tag: str
+    values: int = Field(description="how many values it has")
+
+
+def naming_tags(store: Store, sides: Sequence[Side]) -> list[NamingTag]:
+    """Return the tags that both runs share and that say nothing of groups, such as an id.
+
+    Each row by tag is adjusted for all others, so that hundreds of single cases would leave
+    nothing certain in the rows that matter.
+    """
+    first, second = sides[:2]
+    groups = (sound_summary(store.summaries.get(first.run.id)) or {}).get("groups", {})
+    shared = [tag for tag in first.tags if tag in second.tags]
+    counts = {tag: len(groups.get(tag, ())) for tag in shared}
+    return [
+        NamingTag(tag=tag, values=count)
+        for tag, count in counts.items()
+        if count > MOST_SINGLE and 2 * count > first.totals.cases
+    ]
 
 
 def _row(tag: str, value: str, group: Any) -> TagDifference:
@@ -151,11 +187,20 @@ def compared_costs(request: Request, store: Store, sides: Sequence[Side]) -> lis
 
 def _cost(request: Request, store: Store, run: Run) -> ComparedCost:
     usage = (sound_summary(store.summaries.get(run.id)) or {}).get("usage", {})
+    roles = usage.get("roles")
+    own, judge = (
+        used if isinstance(roles, Mapping) and isinstance(used := roles.get(role), Mapping) else {}
+        for role in ("candidate", "judge")
+    )
     return ComparedCost(
         calls=usage.get("calls") or 0,
         prompt_tokens=usage.get("prompt_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
         cost=usage.get("cost"),
+        own_cost=own.get("cost"),
+        own_prompt_tokens=own.get("prompt_tokens"),
+        own_completion_tokens=own.get("completion_tokens"),
+        judge_cost=judge.get("cost"),
         seconds=usual_seconds(request, store, run),
         duration=run.finished - run.started if run.finished and run.started else None,
     )

@@ -19,6 +19,8 @@ LEFT, TOP, RIGHT, FOOT = 62, 16, 26, 48
 """The room around them, for points on the edge and for words."""
 LEAST, LARGEST = 3.0, 13.0
 """The radius of a point of one case, and of all cases in one point."""
+LANE = 22
+"""How wide the lanes are, outside both axes, of cases that came to less than nothing."""
 NEAR = 1e-9
 """Shares that differ by less are the same."""
 
@@ -41,6 +43,7 @@ class ComparedShares(ResponseModel):
     """The cases of two runs by their values in both."""
 
     all_or_nothing: bool = Field(description="whether every value is all of the score or nothing")
+    below: bool = Field(description="whether a case came to less than nothing in one of them")
     cells: list[SharedPoint]
 
 
@@ -61,18 +64,30 @@ def compared_shares(
     shares = [share for cell in cells for share in (cell.first_share, cell.second_share)]
     return ComparedShares(
         all_or_nothing=all(min(abs(share), abs(share - 1.0)) <= NEAR for share in shares),
+        below=any(not cell.first or not cell.second for cell in cells),
         cells=[_point(cell, link, most) for cell in cells],
     )
 
 
-def scatter_frame() -> dict[str, Any]:
-    """Return where the axes of the scatter are."""
+def scatter_frame(*, below: bool) -> dict[str, Any]:
+    """Return where the axes of the scatter are, with a lane for what is below nothing."""
     shares = ((0.0, "0"), (0.5, "50%"), (1.0, "100%"))
+    lane = LANE if below else 0
+    ticks = [(_x(share), _y(share), name) for share, name in shares]
     return {
-        "width": LEFT + SIDE + RIGHT, "height": TOP + SIDE + FOOT,
-        "left": LEFT, "right": LEFT + SIDE, "top": TOP, "foot": TOP + SIDE,
-        "ticks": [(LEFT + SIDE * share, TOP + SIDE * (1 - share), name) for share, name in shares],
+        "width": LEFT + lane + SIDE + RIGHT, "height": TOP + SIDE + lane + FOOT,
+        "start": -lane, "left": LEFT, "right": LEFT + SIDE, "top": TOP, "foot": TOP + SIDE,
+        "edge": LEFT - lane, "bottom": TOP + SIDE + lane,
+        "ticks": [*([(LEFT - lane, TOP + SIDE + lane, "< 0")] if below else []), *ticks],
     }  # fmt: skip
+
+
+def _x(share: float) -> float:
+    return LEFT + SIDE * min(1.0, share) if share >= 0 else LEFT - LANE
+
+
+def _y(share: float) -> float:
+    return TOP + SIDE * (1 - min(1.0, share)) if share >= 0 else TOP + SIDE + LANE
 
 
 def _cached(
@@ -83,7 +98,6 @@ def _cached(
 
 def _point(cell: ShareCell, link: Callable[[str], str], most: int) -> SharedPoint:
     where = " and ".join((*_between("first", cell.first), *_between("second", cell.second)))
-    first, second = (min(1.0, max(0.0, share)) for share in (cell.first_share, cell.second_share))
     moved = cell.second_share - cell.first_share
     return SharedPoint(
         cases=cell.cases,
@@ -91,8 +105,8 @@ def _point(cell: ShareCell, link: Callable[[str], str], most: int) -> SharedPoin
         second=cell.second_share,
         where=where,
         link=link(where),
-        x=round(LEFT + SIDE * first, 1),
-        y=round(TOP + SIDE * (1 - second), 1),
+        x=round(_x(cell.first_share), 1),
+        y=round(_y(cell.second_share), 1),
         radius=round(LEAST + (LARGEST - LEAST) * sqrt((cell.cases - 1) / max(1, most)), 1),
         verdict="better" if moved > NEAR else "worse" if moved < -NEAR else "same",
     )
@@ -100,6 +114,7 @@ def _point(cell: ShareCell, link: Callable[[str], str], most: int) -> SharedPoin
 
 def _between(name: str, reached: int) -> list[str]:
     """Return the conditions that a value meets between two cuts."""
-    low = [f"{name} > 0", *(f"{name} / full >= {cut:g}" for cut in SHARES[1:])]
-    high = [f"{name} <= 0", *(f"{name} / full < {cut:g}" for cut in SHARES[1:])]
+    cuts = SHARES[1:]
+    low = [f"{name} >= 0", f"{name} > 0", *(f"{name} / full >= {cut:g}" for cut in cuts)]
+    high = [f"{name} < 0", f"{name} <= 0", *(f"{name} / full < {cut:g}" for cut in cuts)]
     return [*(low[reached - 1 : reached] if reached else []), *high[reached : reached + 1]]

@@ -49,14 +49,14 @@ def listed_texts(
     store: Store,
     run_ids: Sequence[str],
     case_ids: Iterable[str],
-    known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    positions: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> dict[str, ListedTexts]:
     """Return excerpts of the texts of some cases, each answer compared with the first run's.
 
-    ``known`` has the positions of cases by id, in those runs where somebody knows them.
+    ``positions`` has the positions of cases by id, in those runs where somebody knows them.
     """
     ids = list(dict.fromkeys(case_ids))
-    columns = [_cases(store, run_id, ids, known.get(run_id, {})) for run_id in run_ids]
+    columns = [_cases(store, run_id, ids, positions.get(run_id, {})) for run_id in run_ids]
     texts: dict[str, ListedTexts] = {}
     for case_id in ids:
         row = [column.get(case_id) for column in columns]
@@ -69,10 +69,10 @@ def listed_texts(
 
 
 def _cases(
-    store: Store, run_id: str, ids: Sequence[str], known: Mapping[str, int]
+    store: Store, run_id: str, ids: Sequence[str], positions: Mapping[str, int]
 ) -> dict[str, LinkedCase]:
-    places = {case_id: known[case_id] for case_id in ids if case_id in known}
-    if unknown := [case_id for case_id in ids if case_id not in known]:
+    places = {case_id: positions[case_id] for case_id in ids if case_id in positions}
+    if unknown := [case_id for case_id in ids if case_id not in positions]:
         places |= store.criterion_points.places(run_id, unknown)
     if not places:
         return {}

@@ -25,12 +25,19 @@ from proctor.web.api.response import Interval, Page, ResponseModel, Searched
 from proctor.web.lookup import or_missing
 from proctor.web.pages.compare_numbers import AnswerTimes, answer_times
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
+from proctor.web.pages.criterion_rates import ComparedCriterion, compared_criteria
+from proctor.web.pages.distributions import Distribution, distribution_of, drawn_beside
+from proctor.web.pages.grid_labels import cell_form
+from proctor.web.pages.related import pages_beside, suites_of
+from proctor.web.pages.seen_labels import GivenLabel, current
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
 
 MOST_RUNS = 8
 ROWS = 50
+MOST_CRITERIA = 6
+"""How many criteria are in the heads of the columns; the pages of the runs have all of them."""
 DIFFERENCES = "differences"
 """The value of `text` that marks the words that differ, instead of rendering the answers."""
 
@@ -50,6 +57,7 @@ class GridColumn(ResponseModel):
     tokens: int | None = Field(description="of the candidate, in all attempts; null where unknown")
     seconds: float | None = Field(description="the mean time of an attempt")
     sampled: bool = Field(description="whether the mean is that of some cases")
+    distribution: Distribution
 
 
 class GridValue(ResponseModel):
@@ -59,6 +67,8 @@ class GridValue(ResponseModel):
     full: float
     answer: ListedAnswer
     link: str
+    labels: list[GivenLabel] = Field(description="what people said of it, and their notes")
+    say: str = Field(description="this page with a form for a label or a note in the cell")
 
 
 class GridCase(ResponseModel):
@@ -85,6 +95,9 @@ class GridPage(ResponseModel):
     note: str
     prompt_verdicts: list[str] = Field(
         description="each two prompts over all models together, where runs are a matrix of both"
+    )
+    criteria: list[ComparedCriterion] = Field(
+        description="rates of the criteria that several cases of a run have"
     )
     counts: GridNumbers
     kind: str = Field(description="the outcome of the listed cases; empty for all")
@@ -118,6 +131,11 @@ class GridAsked:
     def kind(self) -> str:
         """Return the outcome as the address says it."""
         return self.query.outcome or ""
+
+    @property
+    def here(self) -> dict[str, object]:
+        """Return the part of the address that says which page of the list is shown."""
+        return {"after": self.after} if self.after >= 0 else {}
 
     def link(self, ids: Sequence[str], **changes: object) -> str:
         """Return the address of the grid with some changes, from its beginning."""
@@ -154,10 +172,15 @@ def show_grid(request: Request) -> Page[GridPage]:
         counts = count() if key is None else cache.of(("grid counts", key), count)
         search = searched(request, store, searched_runs(runs), selection.query.search)
         case_ids, following = store.grid_listing.page(runs, selection.query, ROWS, selection.after)
-        rows = _rows(store, [run.id for run in runs], case_ids)
+        rows = _rows(store, [run.id for run in runs], case_ids, selection)
+        criteria = compared_criteria(request, store, runs)
+        beside = pages_beside(store, runs, "grid")
+        back = selection.link([run.id for run in runs], **selection.here)
+        say = cell_form(request, store, {view.run.id: view for view in views}, back)
+        distributions = [distribution_of(request, store, run) for run in runs]
         columns = [
-            _column(run, view, grid, answer_times(request, store, view.run))
-            for run, view in zip(grid.runs, views, strict=True)
+            _column(run, view, grid, answer_times(request, store, view.run), distribution)
+            for run, view, distribution in zip(grid.runs, views, distributions, strict=True)
         ]
     ids = [run.id for run in runs]
     runs_query = [("run", run_id) for run_id in ids]
@@ -165,6 +188,7 @@ def show_grid(request: Request) -> Page[GridPage]:
         runs=columns,
         note=grid.note,
         prompt_verdicts=[verdict.sentence for verdict in grid.prompt_verdicts],
+        criteria=criteria,
         counts=GridNumbers(**counts._asdict()),
         kind=selection.kind,
         q=selection.query.search,
@@ -173,8 +197,11 @@ def show_grid(request: Request) -> Page[GridPage]:
         next=following,
         compare=addresses.with_query("/compare", runs_query) if len(ids) <= 4 else "",
     )
-    here = {"after": selection.after} if selection.after >= 0 else {}
+    here = selection.here
     only_page = {
+        "say": say,
+        "bars": drawn_beside(ids, distributions),
+        "most_criteria": MOST_CRITERIA,
         "differences": selection.differences,
         "nobody": grid.note == NOBODY,
         "kinds": [
@@ -185,12 +212,15 @@ def show_grid(request: Request) -> Page[GridPage]:
         "all_cases": selection.link(ids, kind="", q=""),
         "rendered_link": selection.link(ids, text="", **here),
         "differences_link": selection.link(ids, text=DIFFERENCES, **here),
-        "battles": addresses.with_query("/battles", runs_query),
+        "beside": beside,
+        "suites": suites_of(runs),
     }
     return Page(template="grid", data=data, only_page=only_page)
 
 
-def _column(run: GridRun, view: RunView, grid: RunGrid, times: AnswerTimes) -> GridColumn:
+def _column(
+    run: GridRun, view: RunView, grid: RunGrid, times: AnswerTimes, distribution: Distribution
+) -> GridColumn:
     roles = view.summary.usage.get("roles")
     used = roles.get("candidate") if isinstance(roles, Mapping) else None
     return GridColumn(
@@ -206,12 +236,16 @@ def _column(run: GridRun, view: RunView, grid: RunGrid, times: AnswerTimes) -> G
         tokens=(token_count(used) or None) if isinstance(used, Mapping) else None,
         seconds=times.mean,
         sampled=times.sampled,
+        distribution=distribution,
     )
 
 
-def _rows(store: Store, ids: Sequence[str], case_ids: list[str]) -> list[GridCase]:
+def _rows(
+    store: Store, ids: Sequence[str], case_ids: list[str], selection: GridAsked
+) -> list[GridCase]:
     texts = listed_texts(store, ids, case_ids)
     values = [store.results.values_of(run_id, case_ids) for run_id in ids]
+    labels = [store.labels.of_cases(run_id, case_ids) for run_id in ids]
     return [
         GridCase(
             id=case_id,
@@ -222,8 +256,12 @@ def _rows(store: Store, ids: Sequence[str], case_ids: list[str]) -> list[GridCas
                     full=column.get(case_id, (None, 1.0))[1],
                     answer=answer,
                     link=addresses.case_link(run_id, case_id),
+                    labels=[GivenLabel.of(one) for one in current(labels_by_case.get(case_id, ()))],
+                    say=selection.link(ids, **selection.here, say=run_id, case=case_id),
                 )
-                for run_id, column, answer in zip(ids, values, texts[case_id].answers, strict=True)
+                for run_id, column, labels_by_case, answer in zip(
+                    ids, values, labels, texts[case_id].answers, strict=True
+                )
             ],
         )
         for case_id in case_ids
@@ -246,6 +284,8 @@ routes = [
                 text("q", "a text that the case contains"),
                 whole("after", "after which position", -1),
                 text("text", f"`{DIFFERENCES}`: on the page, mark the words that differ"),
+                text("say", "on the page, the run of the cell that has a form for a label"),
+                text("case", "the case of that cell"),
                 choice("lang", "the language of `prompt_verdicts`", list(LANGUAGES)),
             ],
         ),

@@ -106,11 +106,20 @@ def home(request: Request) -> Page[Home]:
     only_page = {
         "choices": choices,
         "sparks": sparks,
+        "suite_versions": _versions(data.suites),
         "page": page,
         "first_run": (page - 1) * PAGE + 1,
         "pages": _pages(request, data),
     }
     return Page(template="home", data=data, only_page=only_page)
+
+
+def _versions(suites: Sequence[ListedSuite]) -> list[list[ListedSuite]]:
+    """Return the suites of each name together, the newest first."""
+    by_name: dict[str, list[ListedSuite]] = {}
+    for suite in suites:
+        by_name.setdefault(suite.name, []).append(suite)
+    return list(by_name.values())
 
 
 def _pages(request: Request, data: Home) -> dict[str, str]:

@@ -52,7 +52,7 @@ from proctor.web.pages.label_models import (
     OwnMark,
     PeopleAgreement,
 )
-from proctor.web.pages.seen_labels import remember_author, way_back
+from proctor.web.pages.seen_labels import remember_author, way_back, way_back_to_grid
 from proctor.web.reading import CHOICES, raw_wanted
 from proctor.web.store_pool import opened, stamp, store_pool_of
 
@@ -275,7 +275,9 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
         on_case = form.get("on_case") == "1"
         place, result = placed_case(store, view, form.get("case", ""))
         item = _attempt(result, form.get("attempt", ""))
-        criterion = _criterion(result, item, form.get("criterion", ""))
+        # A form with buttons for several criteria names them in the address of each.
+        named = form.get("criterion", request.query_params.get("criterion", ""))
+        criterion = _criterion(result, item, named)
         marks: dict[str, float | None] = {
             **dict(scale_of(criterion, item.scores.get(criterion.id)).marks())
         }
@@ -301,7 +303,9 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
             )
         if on_case:
             index = item.attempt.index
-            back = way_back(request, view.run, result, index, criterion.id)
+            back = way_back_to_grid(form) or way_back(
+                request, view.run, result, index, criterion.id
+            )
             answer = RedirectResponse(back, 303)
             remember_author(answer, form)
             return answer
@@ -474,9 +478,10 @@ _FORM = {
         },
         "on_case": {
             "type": "string",
-            "description": "1 from the page of the case, where the verdict is seen; the mark may be"
-            " note there",
+            "description": "1 from the page of the case or a grid, where the verdict is seen; the"
+            " mark may be note there",
         },
+        "back": {"type": "string", "description": "the grid from which the label comes"},
     },
 }
 

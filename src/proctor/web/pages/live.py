@@ -160,7 +160,7 @@ def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:
     for position in list(sums.seen)[: -(LATEST + MOST_READ)]:
         del sums.seen[position]
     total.merge(sums.sums)
-    pace = _pace(sums, now, progress.done)
+    pace = _pace(sums, now, progress.done) if run.status is RunStatus.RUNNING else None
     waiting = unscored_answers and progress.done < progress.total
     # Until judges begin, only cases without an answer may have a value: no sample of the others.
     has_rate = answered or not waiting

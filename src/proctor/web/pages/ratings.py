@@ -1,6 +1,7 @@
 """Means of scores that are only shown, such as ratings from 1 to 5, for the page of a run."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from statistics import fmean
 
 from pydantic import Field
@@ -43,6 +44,22 @@ def mean_ratings(request: Request, store: Store, run: Run) -> list[MeanRating]:
     if key is None:
         return compute()
     return store_pool_of(request).page_cache.of(("ratings", key), compute)
+
+
+class ComparedRating(ResponseModel):
+    """The mean of a criterion that is only shown, in each of the runs; None where it is not."""
+
+    criterion: str
+    means: list[MeanRating | None]
+
+
+def compared_ratings(request: Request, store: Store, runs: Sequence[Run]) -> list[ComparedRating]:
+    """Return the means of what is only shown in all runs side by side."""
+    columns = [{one.criterion: one for one in mean_ratings(request, store, run)} for run in runs]
+    return [
+        ComparedRating(criterion=name, means=[column.get(name) for column in columns])
+        for name in dict.fromkeys(name for column in columns for name in column)
+    ]
 
 
 def _means(store: Store, run_id: str) -> list[MeanRating]:

@@ -1,4 +1,6 @@
-"""Where a run's page leads: comparisons and battles with other runs, the judge's audit, items."""
+"""Where pages of runs lead: comparisons, grids and battles, the judge's audit, items, suites."""
+
+from collections.abc import Sequence
 
 from proctor.core.run import Run, RunStatus
 from proctor.engine.run.later_findings import newest_audit
@@ -9,6 +11,8 @@ from proctor.web.api.response import ResponseModel
 MOST_OTHERS = 3
 """How many other runs of the suite have links of their own."""
 LOOKED_AT = 20
+MOST_BESIDE = {"compare": 4, "grid": 8, "battles": 50}
+"""Pages of several runs, and how many each of them takes."""
 
 
 class RelatedPage(ResponseModel):
@@ -37,6 +41,27 @@ def related_pages(store: Store, run: Run) -> list[RelatedPage]:
         pages.append(RelatedPage(kind="audit", name="", link=link))
     items = f"{addresses.suite_link(run.suite_key)}/items"
     return [*pages, RelatedPage(kind="items", name="", link=items)]
+
+
+def pages_beside(store: Store, runs: Sequence[Run], here: str) -> list[tuple[str, str]]:
+    """Return the other pages that show the same runs together, each by its kind and address.
+
+    Battles are among them where a judge was asked to choose.
+    """
+    ids = [run.id for run in runs]
+    pages = [
+        (kind, addresses.with_query(f"/{kind}", [("run", one) for one in ids]))
+        for kind, most in MOST_BESIDE.items()
+        if kind != here and len(ids) <= most
+    ]
+    fought = here != "battles" and store.comparisons.count(ids)[0] > 0
+    return [(kind, link) for kind, link in pages if kind != "battles" or fought]
+
+
+def suites_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return the suites of some runs, each with its name and address."""
+    names = {run.suite_key: run.suite for run in runs}
+    return [(name, addresses.suite_link(key)) for key, name in names.items()]
 
 
 def _others(store: Store, run: Run) -> list[Run]:

@@ -1,6 +1,6 @@
 """The page of a run: its numbers, what did not count, and a table of its cases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,7 @@ from proctor.web.pages.case_list import (
     tag_links,
 )
 from proctor.web.pages.case_view import BINS, histogram_bins
+from proctor.web.pages.criterion_cells import PREFIX, criteria_of, criterion_of, failing
 from proctor.web.pages.criterion_rates import CriterionRate, criterion_rates
 from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
@@ -238,10 +239,16 @@ def run(request: Request) -> Page[RunPage]:
         stored_run = the_run(store, request)
         case_list = CaseList.of(request, stored_run)
         numbers = _numbers(store, stored_run)
+        ratings = mean_ratings(request, store, stored_run) if numbers["totals"] else []
+        if ratings and case_list.columns == USUAL and numbers["totals"]["rate"] is None:
+            # Where nothing counts, the ratings are what there is to see.
+            rated = (f"{PREFIX}{one.criterion}" for one in ratings[:2])
+            case_list = replace(case_list, columns=(*rated, *USUAL))
         progress = progress_of(store, stored_run) if stored_run.status.is_unfinished else None
         search = searched(request, store, [stored_run], case_list.query.search)
         tags = store.listing.tags(stored_run.id)
         try:
+            case_list = case_list.over(store)
             rows = store.listing.page(stored_run.id, case_list.query, size + 1)
             counts = counts_of(request, store, case_list)
         except UsageError as error:
@@ -251,7 +258,7 @@ def run(request: Request) -> Page[RunPage]:
         cases = rows_with_texts(store, stored_run, rows[:size])
         following = case_list.next_page(store, rows[size - 1]) if len(rows) > size else None
         related = related_pages(store, stored_run)
-        ratings = mean_ratings(request, store, stored_run) if numbers["totals"] else []
+        below = bool(numbers["totals"]) and store.listing.reaches_below(stored_run.id)
         criteria = criterion_rates(request, store, stored_run) if numbers["totals"] else []
         if stored_run.status.is_unfinished and numbers["totals"] is None:
             live = live_numbers(request, store, stored_run)
@@ -272,19 +279,29 @@ def run(request: Request) -> Page[RunPage]:
         ratings=ratings,
         criteria=criteria,
     )
+    shown = criteria_of((case.criteria for case in cases), (one.criterion for one in criteria))
+    only_rated = {name for case in cases for name, cell in case.criteria.items() if cell.rating}
+    columns = [criterion_of(name) for name in case_list.columns if criterion_of(name)]
     only_page = {
-        "sorts": {name: case_list.sorted_by(name) for name in SORTS},
+        "sorts": {name: case_list.sorted_by(name) for name in SORTS}
+        | {f"{PREFIX}{name}": case_list.sorted_by(f"{PREFIX}{name}") for name in columns},
+        "chosen_criteria": {f"{PREFIX}{name}": name for name in [*shown, *columns]},
+        "failing": {
+            name: case_list.link(("where", failing(name)), ("status", "")) + "#cases"
+            for name in shown
+            if name not in only_rated
+        },
         "list": case_list,
         "words": [case_list.query.search] if case_list.query.search else [],
         "first_page": case_list.link() + "#cases",
         "wheres": tag_links(case_list, tags, data.groups),
         "bins": [
             (one, case_list.link(("where", one.where), ("status", "")) + "#cases")
-            for one in histogram_bins(BINS)
+            for one in histogram_bins(BINS, below=below)
         ],
         "statuses": STATUSES[1:],
         "all_columns": COLUMNS,
-        "usual": case_list.columns == USUAL,
+        "usual": not request.query_params.getlist("column"),
         "most_rows": MOST_ROWS,
         "seconds": _seconds(stored_run),
         "costs": _costs(data.usage),
@@ -357,6 +374,12 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
     }
 
 
+def one_of_or_criterion(words: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of a word, or of a criterion's name."""
+    criterion = {"type": "string", "pattern": f"^{PREFIX}."}
+    return {"anyOf": [{"type": "string", "enum": list(words)}, criterion]}
+
+
 routes = [
     Endpoint(
         "/runs/{run}/live",
@@ -377,8 +400,16 @@ routes = [
                 text("where", "an expression over the case and its tags"),
                 text("q", "a text that the case contains"),
                 choice("status", "only cases in this state", STATUSES),
-                several("column", "what each row shows", {"type": "string", "enum": list(COLUMNS)}),
-                choice("sort", "the order", SORTS),
+                several(
+                    "column",
+                    "what each row shows; a criterion's is `criterion:` with its name",
+                    one_of_or_criterion(COLUMNS),
+                ),
+                text(
+                    "sort",
+                    "the order; a criterion's is `criterion:` with its name",
+                    schema=one_of_or_criterion(SORTS),
+                ),
                 choice("order", "up or down", ("up", "down")),
                 whole("size", "how many cases", 1, MOST),
                 text("after", "the cursor in `next`"),

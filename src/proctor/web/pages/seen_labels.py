@@ -16,6 +16,8 @@ from proctor.web.pages.case_view import Laid
 
 COOKIE = "proctor_author"
 """The name that was written last, to be offered again."""
+GRID = "/grid?"
+"""How the only address begins, besides that of a case, to which a label leads back."""
 MONTH = 30 * 24 * 3600
 
 
@@ -82,6 +84,12 @@ def way_back(request: Request, run: Run, result: CaseResult, index: int, criteri
     names = [one.id for one in result.case.criteria]
     sign = "&" if "?" in address else "?"
     return f"{address}{sign}attempt={index}#{anchor(index, names.index(criterion))}"
+
+
+def way_back_to_grid(form: Mapping[str, str]) -> str:
+    """Return the grid from which a label came; empty for any other page."""
+    back = form.get("back", "")
+    return back if back.startswith(GRID) else ""
 
 
 def remembered_author(request: Request) -> str:

@@ -12,8 +12,9 @@ from proctor.core.suite import Case
 from proctor.reports.structured import tag_object
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
+from proctor.web import addresses
 from proctor.web.addresses import named, whole_number
-from proctor.web.api.endpoint import RUN, SUITE, Endpoint, Operation, choice, whole
+from proctor.web.api.endpoint import RUN, SUITE, Endpoint, Operation, choice, text, whole
 from proctor.web.api.response import (
     Interval,
     ListedRun,
@@ -24,8 +25,10 @@ from proctor.web.api.response import (
     Tag,
 )
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run, the_suite
-from proctor.web.pages.case_view import BINS, histogram_svg
+from proctor.web.pages.case_view import histogram_svg
+from proctor.web.pages.distributions import distribution_of
 from proctor.web.pages.trend import (
+    MOST_POINTS,
     CostPoint,
     TrendPoint,
     cost_point,
@@ -33,10 +36,10 @@ from proctor.web.pages.trend import (
     drawn_by_cost,
     over_time,
 )
-from proctor.web.store_pool import opened, stamp, store_pool_of
+from proctor.web.store_pool import opened
 
 MOST_EDITIONS, MOST_OTHERS = 10, 10
-"""How many editions of a suite, and runs of each, join its own runs in the chart."""
+"""How many editions of a suite join its runs in the chart, and how many runs of each at least."""
 MOST_COLUMNS = 8
 """How many runs a table shows side by side."""
 MOST_VALUES = 30
@@ -169,10 +172,14 @@ def suite(request: Request) -> Page[SuitePage]:
         next=case_rows[PAGE - 1][0] if len(case_rows) > PAGE else None,
         first=after < 0,
     )
-    picture = drawn(trend)
+    chosen = request.query_params.get("candidate", "")
+    picture = drawn(trend, chosen)
+    by_cost = drawn_by_cost(costs, picture["colours"])
     only_page = {
         "picture": picture,
-        "by_cost": drawn_by_cost(costs, [path["name"] for path in picture["paths"]]),
+        "by_cost": by_cost,
+        "legend": _legend(row.key, picture, chosen),
+        "most_points": MOST_POINTS,
         "most_values": MOST_VALUES,
     }
     return Page(template="suite", data=data, only_page=only_page)
@@ -181,36 +188,45 @@ def suite(request: Request) -> Page[SuitePage]:
 def _all_editions(store: Store, row: SuiteRow, runs: Sequence[ListedRun]) -> list[ListedRun]:
     """Return the runs of a suite with those of its other editions, as many as the chart shows."""
     keys = [one.key for one in store.suites.newest() if one.name == row.name]
-    others = [
-        listed_run(store, run)
-        for key in keys[:MOST_EDITIONS]
-        if key != row.key
-        for run in store.runs.newest(suite_key=key, limit=MOST_OTHERS)
+    editions = list(runs)
+    for key in keys[:MOST_EDITIONS]:
+        if key != row.key:
+            most = max(MOST_OTHERS, MOST_POINTS - len(editions))
+            others = store.runs.newest(suite_key=key, limit=most)
+            editions += [listed_run(store, run) for run in others]
+    return editions
+
+
+def _legend(key: str, picture: Mapping[str, Any], chosen: str) -> list[dict[str, Any]]:
+    """Return what each colour is; each candidate leads to the charts that make it stand out."""
+    address = addresses.suite_link(key)
+    return [
+        {
+            "name": path["name"],
+            "colour": path["colour"],
+            "current": path["name"] == chosen,
+            "link": address
+            if path["name"] == chosen
+            else addresses.with_query(address, [("candidate", path["name"])]),
+        }
+        for path in picture["paths"]
     ]
-    return [*runs, *others]
 
 
 def histogram(request: Request) -> Response:
     """Return the distribution of a run's values as an image."""
     with opened(request) as store:
         run = the_run(store, request)
-        key = stamp([run])
-        if key is None:
-            counts = store.listing.histogram(run.id, BINS)
-        else:
-            page_cache = store_pool_of(request).page_cache
-            counts = page_cache.of(
-                ("histogram", key), lambda: store.listing.histogram(run.id, BINS)
-            )
+        counts = distribution_of(request, store, run).counts
     labelled = request.query_params.get("labels") != "no"
     return Response(histogram_svg(counts, labelled=labelled), media_type="image/svg+xml")
 
 
 def _case(case: Case) -> SuiteCase:
-    text = case.prompt
+    prompt = case.prompt
     return SuiteCase(
         id=case.id,
-        prompt=text if len(text) <= LONGEST else text[: LONGEST - 1] + "…",
+        prompt=prompt if len(prompt) <= LONGEST else prompt[: LONGEST - 1] + "…",
         tags={name: tag_object(values) for name, values in case.tags.items()},
         scorers=list(dict.fromkeys(criterion.scorer.name for criterion in case.criteria)),
     )
@@ -222,7 +238,11 @@ routes = [
         suite,
         Operation(
             summary="A suite, its runs, and a page of its cases",
-            parameters=[SUITE, whole("after", "after which position", -1)],
+            parameters=[
+                SUITE,
+                whole("after", "after which position", -1),
+                text("candidate", "on the page, the candidate that stands out in the charts"),
+            ],
         ),
         twin="/suites/{suite}.json",
     ),

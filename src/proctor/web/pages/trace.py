@@ -11,7 +11,7 @@ from proctor.engine.models.proxy_call import MODEL
 from proctor.reports.reasons import rows_of
 from proctor.reports.turns import ShownPost, ShownRound, rounds_shown
 from proctor.web.highlight import pieces
-from proctor.web.pages.case_view import Laid, written
+from proctor.web.pages.case_view import Laid, laid_image, written
 from proctor.web.pages.trace_tree import PlacedStep, flat, place, tree_of
 
 _CODE = ("code", "python", "reply_content", "snippet")
@@ -228,13 +228,14 @@ def _steps_of_messages(attempt: Attempt, most: int | None) -> list[Laid]:
         elif message.role == "assistant":
             replies += 1
             before = len(steps)
-            if message.content.strip():
+            if message.content.strip() or not message.tool_calls:
                 steps.append(_message_step(message, turn, most))
             for call in message.tool_calls:
                 steps.append(_step_of_call(call, results.get(call.id, ""), turn, most))
             if len(steps) > before:
-                # What the model took for its reply stands with the first thing that it said.
+                # What the model thought and took for its reply stands with its first step.
                 steps[before] |= {"reply": replies, **_turn(attempt, replies)}
+                steps[before]["thinking"] = pieces(message.thinking, most=most)
     return steps
 
 
@@ -252,7 +253,11 @@ def _step_of_call(call: ToolCall, result: str, turn: int, most: int | None) -> L
 
 def _message_step(message: Message, turn: int, most: int | None) -> Laid:
     step = _step(max(1, turn), "post", message.role)
-    return step | {"input": pieces(message.content, most=most), "length": len(message.content)}
+    return step | {
+        "input": pieces(message.content, most=most),
+        "images": [laid_image(address) for address in message.images],
+        "length": len(message.content),
+    }
 
 
 def _step(round_number: int, kind: str, title: str) -> Laid:
@@ -264,6 +269,8 @@ def _step(round_number: int, kind: str, title: str) -> Laid:
         "input": [],
         "language": "",
         "output": [],
+        "thinking": [],
+        "images": [],
         "more": [],
         "exchange": [],
         "reply": 0,

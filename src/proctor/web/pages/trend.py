@@ -1,8 +1,10 @@
 """The chart of a suite's rates over time: a colour per candidate, a marker at each new edition."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
+from math import log
 from typing import Any
 
 from pydantic import Field
@@ -12,7 +14,9 @@ from proctor.web.api.response import Interval, ListedRun, ResponseModel
 MOST_POINTS = 100
 """How many runs the chart over time shows, the newest ones."""
 COLOURS = 6
-"""How many candidates have a colour of their own; the last one is for all others."""
+"""How many colours there are; the last one is for all others."""
+STRETCHED = 30.0
+"""From how many times the least cost on the greatest is drawn by its logarithm."""
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 720, 230, 48, 16, 12, 28
 MOST_TICKS = 6
 DAY = 86_400.0
@@ -50,7 +54,21 @@ def over_time(runs: Sequence[ListedRun]) -> list[TrendPoint]:
     ]
 
 
-def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
+def colours_of(names: Sequence[str], chosen: str = "") -> dict[str, int]:
+    """Return the colour of each candidate; beyond six, those of fewest runs share one.
+
+    A candidate that is chosen stands out by being the only one with a colour.
+    """
+    if chosen in names:
+        return {name: 0 if name == chosen else COLOURS - 1 for name in names}
+    counts = Counter(names)
+    own = COLOURS if len(counts) <= COLOURS else COLOURS - 1
+    frequent = {name for name, _ in counts.most_common(own)}
+    places = {name: place for place, name in enumerate(one for one in counts if one in frequent)}
+    return {name: places.get(name, COLOURS - 1) for name in counts}
+
+
+def drawn(points: Sequence[TrendPoint], chosen: str = "") -> dict[str, Any]:
     """Lay out the chart: time from left to right, a line through each candidate's runs."""
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
     ends = [end for one in points for end in (one.rate, *(one.interval or ()))]
@@ -59,7 +77,7 @@ def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
     first = points[0].started if points else 0.0
     span = (points[-1].started - first if points else 0.0) or 1.0
     names = list(dict.fromkeys(one.candidate for one in points))
-    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(names)}
+    colours = colours_of([one.candidate for one in points], chosen)
 
     def x(moment: float) -> float:
         share = (moment - first) / span if len(points) > 1 else 0.5
@@ -90,6 +108,7 @@ def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
         "lines": [{"y": y(share), "rate": share} for share in (0.0, 0.25, 0.5, 0.75, 1.0)],
         "points": placed,
         "paths": [_path(placed, name, colours[name]) for name in names],
+        "colours": colours,
         "ticks": _ticks(points, x),
         "editions": [
             x(after.started)
@@ -127,17 +146,25 @@ def cost_point(run: ListedRun, usage: Mapping[str, Any]) -> CostPoint | None:
     )
 
 
-def drawn_by_cost(points: Sequence[CostPoint], names: Sequence[str]) -> dict[str, Any]:
-    """Lay out cost from left to right and rate upwards; ``names`` give the colours."""
+def drawn_by_cost(points: Sequence[CostPoint], colours: Mapping[str, int]) -> dict[str, Any]:
+    """Lay out cost from left to right and rate upwards."""
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
     most = max((one.cost for one in points), default=0.0) or 1.0
-    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(names)}
+    ends = [end for one in points for end in (one.rate, *(one.interval or ()))]
+    low: float = min([0.0, *ends])
+    top: float = max([1.0, *ends])
+    least = min((one.cost for one in points), default=0.0)
+    stretched = least > 0 and most / least > STRETCHED
 
     def x(cost: float) -> float:
-        return round(LEFT + 8 + (wide - 16) * cost / most, 1)
+        share = log(cost / least) / log(most / least) if stretched else cost / most
+        return round(LEFT + 8 + (wide - 16) * share, 1)
 
     def y(rate: float) -> float:
-        return round(TOP + high * (1 - min(1.0, max(0.0, rate))), 1)
+        return round(TOP + high * (top - rate) / (top - low), 1)
+
+    parts = [part / 4 for part in range(5)]
+    ticks = [least * (most / least) ** part if stretched else most * part for part in parts]
 
     return {
         "width": WIDTH,
@@ -146,7 +173,8 @@ def drawn_by_cost(points: Sequence[CostPoint], names: Sequence[str]) -> dict[str
         "right": WIDTH - RIGHT,
         "foot": HEIGHT - FOOT + 18,
         "lines": [{"y": y(share), "rate": share} for share in (0.0, 0.25, 0.5, 0.75, 1.0)],
-        "ticks": [{"x": x(most * part / 4), "cost": most * part / 4} for part in range(5)],
+        "ticks": [{"x": x(cost), "cost": cost} for cost in ticks],
+        "stretched": stretched,
         "points": [
             {
                 **one.to_json(),

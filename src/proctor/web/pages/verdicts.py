@@ -71,6 +71,7 @@ def verdict_view(criterion: Criterion, score: Score, judges: Sequence[str]) -> L
         "cost": _number(detail.get("usage"), "cost"),
         "seconds": _seconds(detail),
         "prompt": [],
+        "alike": "",
     }
 
 

@@ -129,7 +129,7 @@ def _put_cases(
     """Write the cases of a run; return their table rows, and how many reached each tenth."""
     blocks = Blocks(f"came-{number}")
     rows = []
-    counts = [0] * TENTHS
+    counts = [0] * (TENTHS + 1)
     for position, result in enumerate(islice(view.results(), limit)):
         row, question, came = case_parts(view, position, result)
         at, finished = questions.add(written(question))
@@ -138,7 +138,7 @@ def _put_cases(
         rows.append(f"[{written(row)[1:-1]},{at}]")
         if (value := result.folded.value) is not None and result.case.full_score > 0:
             share = value / result.case.full_score
-            counts[min(TENTHS - 1, max(0, int(TENTHS * share + 1e-9)))] += 1
+            counts[0 if share < 0 else min(TENTHS, int(TENTHS * share + 1e-9) + 1)] += 1
     for block in blocks.rest():
         writer.write(block)
     return rows, counts

@@ -42,7 +42,8 @@ function make(name, ...rest) {
   return made;
 }
 
-const number = (value, digits = 4) =>
+const number = (value, digits = 4) => inDigits(value, digits).replace("-", "−");
+const inDigits = (value, digits) =>
   value === undefined || value === null ? "–" : Math.abs(value) >= 10 ** digits ? Math.round(value).toLocaleString("en") : Math.abs(value) >= 1000 ? Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 9 }) : String(Number(value.toPrecision(digits)));
 const signed = (share) => {
   const text = (100 * share).toFixed(1);

@@ -9,11 +9,11 @@ function show(found) {
     const own = panel.querySelector(`[data-show="${fresh.dataset.show}"]`);
     if (own.isEqualNode(fresh)) continue;
     if (["collected", "graded"].includes(fresh.dataset.show)) since = Date.now();
-    const isFocused = own === document.activeElement;
+    const focused = own.contains(document.activeElement) && document.activeElement;
     const top = own.scrollTop;
     own.replaceWith(fresh);
     fresh.scrollTop = top;
-    if (isFocused) fresh.focus();
+    if (focused) (fresh.querySelector(`a[href="${focused.getAttribute("href")}"]`) ?? fresh).focus();
   }
   panel.querySelector("[data-quiet]").hidden = Date.now() - since < QUIET;
 }
