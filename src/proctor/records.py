@@ -172,7 +172,8 @@ class _Init:
         self._plan: list[tuple[Field[Any], bool]] = []
 
     def __get__(self, instance: object, owner: type) -> Any:
-        if instance is not None and self._left > 0:
+        # What is no instance asks for the signature (Python 3.13 binds it to the class).
+        if self._left > 0 and isinstance(instance, self._cls):
             self._left -= 1
             return partial(self._fill, instance)
         finished = self._compiled()

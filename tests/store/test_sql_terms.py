@@ -39,7 +39,9 @@ def test_conditions_hold_for_known_values_alone(text: str, ids: list[str]) -> No
     terms = SqlTerms("r", columns={one.name: one for one in ROWS.c})
     condition = Condition(text, terms, ()).truth()
     query = select(ROWS.c.id, condition.label("holds")).order_by(ROWS.c.id)
-    with create_engine("sqlite://").connect() as connection:
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
         rows = connection.execute(query).all()
+    engine.dispose()
     assert None not in [row.holds for row in rows]
     assert [row.id for row in rows if row.holds] == ids
