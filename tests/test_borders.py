@@ -34,7 +34,7 @@ OURS = "a file of this package"
 SANDBOX = "what a program in the sandbox printed, whose output is limited"
 
 ALLOWED: dict[str, tuple[set[str], str]] = {
-    "io/text_files.py": ({"csv.reader", "json.loads"}, "the border"),
+    "io/text_files.py": ({"csv.reader", "json.loads", "orjson.loads"}, "the border"),
     "io/parquet_files.py": ({"json.loads"}, TALK),
     "io/parquet_process.py": (
         {"json.loads", "pyarrow.parquet.ParquetFile", "pyarrow.parquet.read_schema"},

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,16 @@ pytestmark = [pytest.mark.ray, pytest.mark.alone, pytest.mark.slow, pytest.mark.
     "ignore::pytest.PytestUnraisableExceptionWarning",
 )]  # fmt: skip
 ROOM = {"num_cpus": 1, "object_store_memory": 80 * 1024 * 1024}
+
+
+def children_of(parent: int) -> list[int]:
+    """Return the processes that a process started."""
+    children = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(status.read_text().rpartition(")")[2].split()[1]) == parent:
+                children.append(int(status.parent.name))
+    return children
 
 
 @pytest.fixture
@@ -75,7 +87,12 @@ def test_a_node_that_is_killed_changes_no_number(
     def kill(progress: RunProgress) -> None:
         if progress.phase == "grade" and progress.done and not killed_at:
             killed_at.append(progress.done)
+            # Workers outlive their node for a moment, in which they could do all that is left.
+            workers = children_of(node.all_processes["raylet"][0].process.pid)
             cluster.remove_node(node, allow_graceful=False)
+            for pid in workers:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     on_ray = RunSettings(
         suite=settings.suite,
