@@ -77,6 +77,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "io/folder_archive.py": ({"tarfile.open"}, "an archive of the sandbox: names, number and bytes are limited"),
     "io/downloads.py": ({"zipfile.ZipFile"}, "wheels of our own table, whose bytes are checked first"),
     "io/zip_members.py": ({"zipfile.ZipFile"}, "the border itself: bytes of each member and of all are limited"),
+    "web/compiled_templates.py": ({"marshal.load"}, "templates of ours, as Python's own compiled modules"),
     "store/parts/claims.py": ({"json.loads"}, "64 kB of a file of the store"),
     "contracts/case_spool.py": ({"json_bytes.loads"}, "a temporary database, written by this process"),
     "engine/run/aggregate.py": ({"json_bytes.loads"}, "a temporary database, written by this process"),

@@ -223,6 +223,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "engine/bulk/inputs.py": (
         {"importlib.import_module"}, "numpy, in another thread, while the first rows are checked"
     ),
+    "web/compiled_templates.py": ({"marshal.load"}, "templates of ours, kept beside our compiled modules"),
     "web/store_pool.py": (
         {"importlib.import_module"}, "what reads the files of large runs: three names in the sources"
     ),

@@ -142,9 +142,10 @@ def _sampled(cases: int, most: int, together: int) -> list[int]:
         return list(range(cases))
     import numpy as np
 
-    places = np.arange(cases, dtype=np.int64)
-    mixed = places // together * _MIXER % _MIXED
-    chosen: list[int] = places[mixed < int(most / cases * _MIXED)].tolist()
+    spots = np.arange(-(-cases // together), dtype=np.int64)
+    spots = spots[spots * _MIXER % _MIXED < int(most / cases * _MIXED)]
+    places = (spots[:, None] * together + np.arange(together)).ravel()
+    chosen: list[int] = places[places < cases].tolist()
     return chosen
 
 

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from proctor.reports.structured import clean
 from proctor.web import addresses, reading, rich_text, theme
 from proctor.web.api.response import HtmlPage, Page, ResponseModel
+from proctor.web.compiled_templates import CompiledTemplates
 from proctor.web.highlight import pieces, visible
 from proctor.web.sentences import in_language
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
@@ -305,6 +306,7 @@ def _seen(value: Any) -> Any:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("proctor.web"),
+        bytecode_cache=CompiledTemplates(),
         autoescape=True,
         finalize=_seen,
         undefined=StrictUndefined,

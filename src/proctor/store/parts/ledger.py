@@ -5,10 +5,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Select, Table, delete, func, select
+from sqlalchemy import Select, Table, bindparam, delete, func, select
 
 from proctor.errors import StoreError
 from proctor.store.database import Database
@@ -247,9 +248,7 @@ class Parts(PartFolders):
         self, cache: dict[str, Any], table: Table, owner: str, build: Any, columns: list[Any]
     ) -> Any:
         owned = next(iter(table.primary_key)) == owner
-        state_of: list[Any] = [func.count(), func.max(table.c.place), total_size(table)]
-        query: Select[Any] = select(*state_of).where(owned)
-        state = tuple(self._database.fetch_first(query) or ())
+        state = tuple(self._database.fetch_first(_state_of(table), {"owner": owner}) or ())
         if not state or not state[0]:
             cache.pop(owner, None)
             return ()
@@ -272,6 +271,13 @@ class Parts(PartFolders):
             end = -1 if before is None else before.first + before.cases
         if part.first != end:
             raise ValueError(f"part {part.number} begins at {part.first}, and not at {end}")
+
+
+@cache
+def _state_of(table: Table) -> Select[Any]:
+    """Return the query that tells whether the parts of an owner changed; each page asks often."""
+    numbers: list[Any] = [func.count(), func.max(table.c.place), total_size(table)]
+    return select(*numbers).where(next(iter(table.primary_key)) == bindparam("owner"))
 
 
 def claim_of(place: str) -> str:

@@ -13,8 +13,8 @@ from proctor.store.store import Store
 from proctor.web.api.response import Interval, ResponseModel
 from proctor.web.store_pool import stamp, store_pool_of
 
-TRIED = 40
-"""In how many cases a criterion that is only shown is looked for."""
+TRIED, TOGETHER = 40, 5
+"""In how many cases a criterion that is only shown is looked for, so many neighbours each."""
 MOST = 5_000
 """From how many cases a mean is made; more are sampled."""
 
@@ -36,7 +36,8 @@ def mean_ratings(request: Request, store: Store, run: Run) -> list[MeanRating]:
 
     def compute() -> list[MeanRating]:
         points = store.criterion_points
-        if not any(points.only_shown(run.id, points.sample_places(run.id, TRIED))):
+        tried = points.sample_places(run.id, TRIED, together=TOGETHER)
+        if not any(points.only_shown(run.id, tried)):
             return []
         return _means(store, run.id)
 
