@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from proctor.stats.difference import DifferenceCases, DifferenceEstimate, Method
 from proctor.stats.intervals import Interval
+from proctor.stats.orderless_sums import OrderlessSum
 from proctor.stats.power import MID_SHARE, Outlook
 
 if TYPE_CHECKING:
@@ -81,15 +82,18 @@ class Paired:
 
 @dataclass(slots=True)
 class PairedCases:
-    """The same cases of two runs; cases that came out alike may be added as one."""
+    """The same cases of two runs; cases that came out alike may be added as one.
 
-    first: float = 0.0
-    second: float = 0.0
+    What they come to does not depend on the order in which they are added.
+    """
+
+    first: OrderlessSum = field(default_factory=OrderlessSum)
+    second: OrderlessSum = field(default_factory=OrderlessSum)
     differences: "array[float]" = field(default_factory=lambda: array("d"))
     weights: "array[float]" = field(default_factory=lambda: array("d"))
     counts: "array[float]" = field(default_factory=lambda: array("d"))
-    clusters: dict[str, list[float]] = field(default_factory=dict)
-    """Cases, difference and weight of each cluster that has a name."""
+    clusters: dict[str, tuple[OrderlessSum, OrderlessSum]] = field(default_factory=dict)
+    """Difference and weight of each cluster that has a name."""
     changes: list[int] = field(default_factory=lambda: [0, 0, 0])
     """Numbers of cases that got better, got worse, and stayed the same."""
 
@@ -97,15 +101,16 @@ class PairedCases:
         self, first: float, second: float, weight: float, count: int = 1, cluster: str = ""
     ) -> None:
         """Take in a case: the weighted points of both, and the weighted points to be had."""
-        self.first += first * count
-        self.second += second * count
+        self.first.add(first, count)
+        self.second.add(second, count)
         difference = second - first
         same = abs(difference) <= 1e-9 * weight
         self.changes[2 if same else int(difference < 0)] += count
         if cluster:
-            sums = self.clusters.setdefault(cluster, [0.0, 0.0, 0.0])
-            for place, part in enumerate((1.0, difference, weight)):
-                sums[place] += part * count
+            if cluster not in self.clusters:
+                self.clusters[cluster] = OrderlessSum(), OrderlessSum()
+            for total, part in zip(self.clusters[cluster], (difference, weight), strict=True):
+                total.add(part, count)
             return
         self.differences.append(difference)
         self.weights.append(weight)
@@ -127,8 +132,8 @@ class PairedCases:
             ):
                 self.add(*row[:3], 1, row[3])
             return
-        self.first += float(first.sum())
-        self.second += float(second.sum())
+        self.first.add_many(first)
+        self.second.add_many(second)
         differences = second - first
         same = np.abs(differences) <= 1e-9 * weights
         worse = int((~same & (differences < 0)).sum())
@@ -155,11 +160,15 @@ class PairedCases:
         """
         import numpy as np
 
+        together = [[total.value for total in totals] for totals in self.clusters.values()]
         d, w, c = (
-            np.concatenate([np.array(column), [sums[place] for sums in self.clusters.values()]])
-            for column, place in ((self.differences, 1), (self.weights, 2), (self.counts, 0))
+            np.concatenate([np.array(column), own])
+            for column, own in (
+                (self.differences, [difference for difference, _ in together]),
+                (self.weights, [weight for _, weight in together]),
+                (self.counts, [1.0] * len(together)),
+            )
         )
-        c[len(self.counts) :] = 1.0
         d = np.where(np.abs(d) <= 1e-9 * w, 0.0, d)
         order = np.lexsort((w, d))
         d, w, c = d[order], w[order], c[order]
@@ -183,8 +192,8 @@ class PairedCases:
         estimate = DifferenceEstimate.of(cases, method, seed)
         return Paired(
             n=n,
-            first=self.first / total,
-            second=self.second / total,
+            first=self.first.value / total,
+            second=self.second.value / total,
             difference=cases.rate,
             interval=None if estimate is None else estimate.interval(level),
             p=p,
