@@ -14,7 +14,7 @@ def drawn(seed: int) -> list[float]:
     """Return numbers as scores and weights make them, some of them several times."""
     draw = random.Random(seed)
     kinds = (
-        lambda: draw.random(),
+        draw.random,
         lambda: draw.randrange(11) / 10 * draw.choice([1.0, 1.3, 0.7]),
         lambda: -draw.random() * 10 ** draw.randrange(-6, 3),
     )

@@ -12,10 +12,10 @@ from proctor.core.run import Run
 from proctor.engine.compare import pair_sums
 from proctor.engine.compare.comparing import CompareSettings, compare
 from proctor.engine.compare.pair_sums import PairedRowSums, add_columns
+from proctor.stats.paired import Paired
 from proctor.store.pairs import Pairs
 from proctor.store.parts import pairs as parts_pairs
 from proctor.store.parts.pairs import LoadedResults, PairColumns
-from proctor.stats.paired import Paired
 from proctor.store.store import Store
 
 OUTCOMES = [0.0, 1.0, 0.5, 0.25, "unscored", "error", "shown"]
