@@ -224,6 +224,14 @@ def store_calls(store: Store, run: Run, case: Case, attempt: Attempt, *texts: st
     )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def _time_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every page search to its end, however busy the machine is."""
+    monkeypatch.setattr("proctor.web.store_pool.SEARCH_SECONDS", 60.0)
+    monkeypatch.setattr("proctor.store.pairs.SECONDS", 60.0)
+    monkeypatch.setattr("proctor.store.grids.SECONDS", 60.0)
+
+
 @pytest.fixture(scope="session")
 def put_calls() -> Callable[..., None]:
     """Give the function that stores the calls of a candidate."""
