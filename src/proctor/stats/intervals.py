@@ -158,7 +158,7 @@ class RatioSums:
     def from_json(cls, document: Sequence[float | str]) -> "RatioSums":
         """Make the same sums again of their JSON."""
         n, *numbers = document
-        return cls(int(n), *(float(number) for number in numbers))
+        return cls(int(n), *map(float, numbers))
 
     def interval(
         self,
