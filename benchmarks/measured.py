@@ -5,10 +5,15 @@ A ratio above 1 says that Proctor did better, whether more or less of the unit i
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass
+
+# An installed program finds its modules compiled. Where Python may not keep them, each process of
+# a large run compiles all that it loads: a second, together.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @dataclass(frozen=True, kw_only=True)

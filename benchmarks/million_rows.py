@@ -64,6 +64,7 @@ def compare(options: argparse.Namespace) -> list[Row]:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         suite, answers = write(Path(folder), options)
         size = suite.stat().st_size + answers.stat().st_size
+        warm_up(Path(folder), options)
         for _ in range(options.rounds):
             with tempfile.TemporaryDirectory(dir=folder) as place:
                 took.append(proctor_run(suite, answers, Path(place)))
@@ -174,9 +175,17 @@ def _json_row(row: dict[str, object]) -> dict[str, object]:
     return made
 
 
-def proctor_run(suite: Path, answers: Path, folder: Path) -> Took:
+def warm_up(folder: Path, options: argparse.Namespace) -> None:
+    """Grade a few rows once, so that all modules are compiled."""
+    place = folder / "few"
+    place.mkdir()
+    few = argparse.Namespace(**{**vars(options), "rows": 100})
+    proctor_run(*write(place, few), place, "--bulk")
+
+
+def proctor_run(suite: Path, answers: Path, folder: Path, *more: str) -> Took:
     """Grade all rows into a new store in a folder."""
-    command = [sys.executable, "-m", "proctor.cli.main", "run", str(suite)]
+    command = [sys.executable, "-m", "proctor.cli.main", "run", str(suite), *more]
     command += ["--answers", str(answers), "--store", str(folder / "store.db"), "--json"]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

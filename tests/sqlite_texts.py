@@ -16,10 +16,11 @@ from sqlalchemy.types import TypeEngine
 from proctor.store import calls, store
 from proctor.store.connect import version_table
 from proctor.store.database import Database
+from proctor.store.parts import ledger
 from proctor.store.schema import VERSION_TABLE, VERSIONS, AnyNumber, AnyText, AnyWhole, metadata
 from proctor.store.statements import STATEMENTS, Statement
 
-MODULES = (store, calls)
+MODULES = (store, calls, ledger)
 """What defines statements: the store loads most of it, and repositories when they are asked for."""
 TARGET = Path(store.__file__).with_name("sqlite_text.py")
 HEAD = '''\
@@ -76,6 +77,8 @@ WRITTEN: dict[str, tuple[str, ...]] = {
     "attempts.put_attempts": ("key", "status", "document"),
     "attempts.put_files": ("key", "size", "content"),
     "calls.put_calls": tuple(metadata.tables["calls"].c.keys()),
+    "ledger.put_run_part": tuple(metadata.tables["run_parts"].c.keys()),
+    "ledger.put_suite_part": tuple(metadata.tables["suite_parts"].c.keys()),
     "opening.put_secret": ("name", "value"),
     "results.insert_results": tuple(metadata.tables["run_results"].c.keys()),
     "results.insert_tags": ("run_id", "tag", "value", "position"),
@@ -86,6 +89,7 @@ WRITTEN: dict[str, tuple[str, ...]] = {
     "suites.put_cases": ("key", "document"),
     "suites.put_suite": tuple(metadata.tables["suites"].c.keys()),
     "suites.renew_cases": ("key", "document"),
+    "suites.renew_suite": tuple(metadata.tables["suites"].c.keys()),
     "suites.renew_places": ("suite_key", "position", "case_key", "case_id", "source"),
 }  # fmt: skip
 """The columns of the rows of each insert."""

@@ -32,7 +32,7 @@ RUN = """\
 import atexit, sys
 from proctor.cli.main import main
 atexit.register(lambda: print(*sys.modules, file=sys.stderr))
-sys.argv = ["proctor", "run", sys.argv[1], "--answers", "answers.jsonl", "--store", "quiz.db"]
+sys.argv[:1] = ["proctor", "run", "--answers", "answers.jsonl", "--store", "quiz.db"]
 main()
 """
 MOST_LOADED = {"quiz.yaml": 122, "quiz.jsonl": 113}
@@ -164,3 +164,21 @@ def test_a_run_against_a_model_loads_neither_sqlalchemy_nor_another_client(tmp_p
             assert len(server.calls) == calls
             libraries = {name.partition(".")[0] for name in done.stderr.split()}
             assert sorted(libraries & {"sqlalchemy", "aiohttp"}) == []
+
+
+def test_a_large_run_loads_no_sqlalchemy(tmp_path: Path) -> None:
+    (tmp_path / "quiz.jsonl").write_text(PLAIN)
+    (tmp_path / "answers.jsonl").write_text(ANSWERS)
+    # First it makes the parts, then it finds all of them there.
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, "quiz.jsonl", "--bulk"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "100.00%" in done.stdout
+        assert "proctor.engine.bulk.driver" in done.stderr.split()
+        assert "sqlalchemy" not in done.stderr.split()
+    assert list(tmp_path.glob("quiz.db.parts/r-*/results-*.parquet"))

@@ -21,6 +21,7 @@ from proctor.core.fingerprint import (
     scoring_key,
     sorted_json,
     suite_key,
+    suite_key_of_texts,
 )
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import (
@@ -228,7 +229,10 @@ def test_the_key_of_a_suite_is_the_digest_of_all_its_keys(count: int) -> None:
     suite = Suite(name="s\ud800", cases=(), version="2")
     keys = [digest(number) for number in range(count)]
     about = (suite.name, suite.version, suite.reduce, suite.measures, suite.variant)
-    assert suite_key(suite, iter(keys)) == digest(*about, keys)
+    whole = digest(*about, keys)
+    assert suite_key(suite, iter(keys)) == whole
+    texts = ["".join(keys[:7]), "", "".join(keys[7:])]
+    assert suite_key_of_texts(suite, texts) == suite_key_of_texts(suite, keys) == whole
 
 
 CALL = ToolCall(name="f", arguments={"b": 1, "a": [None, True, 1.5]}, id="1")

@@ -32,7 +32,10 @@ COMMANDS = [
     ("items", "a", "b", "--json"),
     ("compare", "a", "b"),
     ("compare", "b", "a", "--by", "topic", "--json"),
+    ("grid", "a", "b", "--json"),
+    ("grid", "a", "b", "--differing", "--format", "csv"),
 ]
+FORMS = ("answers", "lm-eval", "events")
 CHANGES = re.compile(r'"(created|exported|written)": ?[0-9.e]+|base64,[A-Za-z0-9+/=]+')
 """Times, and pictures, whose parts are numbered through a process."""
 
@@ -60,14 +63,21 @@ def moved(path: Path) -> None:
 def test_commands_print_the_same_of_both_homes(small: Any, store: Path) -> None:
     def everything() -> dict[str, str]:
         printed = {" ".join(command): small(*command).stdout for command in COMMANDS}
-        for name in ("run.jsonl", "run.parquet", "labels.jsonl"):
+        for name in (
+            "run.jsonl",
+            "run.parquet",
+            "labels.jsonl",
+            *(f"as-{kind}.jsonl" for kind in FORMS),
+        ):
             (small.folder / name).unlink(missing_ok=True)
         small("export", "a", "b", "--out", "run.jsonl")
         small("export", "a", "--out", "run.parquet")
+        for kind in FORMS:
+            small("export", "a", "--out", f"as-{kind}.jsonl", "--as", kind)
         small("labels", "export", "a", "labels.jsonl")
         small("labels", "export", "b", "todo.csv", "--sample", "2", "--seed", "x")
         small("charts", "a", "b", "--out", "charts")
-        files = ("run.jsonl", "labels.jsonl", "todo.csv")
+        files = ("run.jsonl", "labels.jsonl", "todo.csv", *(f"as-{kind}.jsonl" for kind in FORMS))
         printed |= {name: (small.folder / name).read_text() for name in files}
         import pyarrow.parquet as pq
 

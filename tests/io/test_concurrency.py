@@ -1,6 +1,7 @@
 """The one concurrency helper."""
 
 import asyncio
+import gc
 import signal
 import subprocess
 import sys
@@ -229,6 +230,31 @@ def test_work_goes_on_in_a_loop_from_where_it_needs_one(ends: str) -> None:
     else:
         assert run_sync(work(), loop_later=True) == [1, 2, 4, 8]
     assert SCOPE.get() == "none"
+
+
+@pytest.mark.parametrize("loop_later", [False, True])
+def test_an_interrupt_while_the_loop_is_made_ends_the_work_in_its_context(
+    loop_later: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A coroutine that is left lying complains when it is collected, which fails the test."""
+    ended: list[str] = []
+
+    async def work() -> None:
+        token = SCOPE.set("inside")
+        try:
+            await concurrency.loop_needed()
+        finally:
+            ended.append(SCOPE.get())
+            SCOPE.reset(token)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asyncio, "new_event_loop", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(work(), loop_later=loop_later)
+    gc.collect()
+    assert ended == (["inside"] if loop_later else [])
 
 
 def test_whoever_listens_is_told_how_far_the_work_has_come() -> None:

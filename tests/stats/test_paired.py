@@ -2,11 +2,13 @@
 
 from itertools import product
 from math import comb, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
 
 from level import LEVEL
+from proctor.stats import paired
 from proctor.stats.intervals import t_quantile
 from proctor.stats.paired import Paired, PairedCases, holm, sign_flip_test
 
@@ -143,6 +145,40 @@ def test_many_sizes_come_close_to_the_normal_answer() -> None:
     from statistics import NormalDist
 
     assert p == pytest.approx(2 * (1 - NormalDist().cdf(z)), abs=0.01)
+
+
+class CountedDraws:
+    """A generator that counts the sizes that are drawn by themselves."""
+
+    def __init__(self) -> None:
+        self.sizes = 0
+        self._random = np.random.default_rng(3)
+
+    def normal(self, mean: float, spread: float, size: int) -> np.ndarray[Any, Any]:
+        return self._random.normal(mean, spread, size)
+
+    def binomial(self, n: int, p: float, size: int) -> np.ndarray[Any, Any]:
+        self.sizes += 1
+        return self._random.binomial(n, p, size)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counts", "drawn"),
+    [
+        ([1 + 0.001 * size for size in range(899)], [112] * 899, 0),
+        ([1 + 0.001 * size for size in range(899)], [111] * 899, 899),
+        ([0.01, 0.02, 5.0], [100_000, 50_000, 3], 1),
+        ([1 / 3, 2 / 3, 1.0], [60_000, 40_000, 20_000], 0),
+    ],
+)
+def test_of_very_many_changes_only_large_ones_are_drawn_by_themselves(
+    sizes: list[float], counts: list[int], drawn: int
+) -> None:
+    random: Any = CountedDraws()
+    sums = paired._drawn(np.array(sizes), np.array(counts), random)
+    assert random.sizes == drawn
+    spread = sqrt(sum(size**2 * count for size, count in zip(sizes, counts, strict=True)))
+    assert sums.std() == pytest.approx(spread, rel=0.04)
 
 
 @pytest.mark.parametrize(

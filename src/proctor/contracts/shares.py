@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Message, Suite
@@ -16,6 +16,21 @@ class FileRow(NamedTuple):
     line: int
     """Where it stands: the line of a text, or the number of the row of a table, from 1."""
     data: Json
+
+
+class TextRows(NamedTuple):
+    """Rows of a table all of whose columns have texts, column by column."""
+
+    before: int
+    """How many rows come before them."""
+    names: Sequence[str]
+    columns: Sequence[Sequence[str | None]]
+
+    def row(self, place: int) -> FileRow:
+        """Return one row; it lacks what it has no text for."""
+        cells = zip(self.names, self.columns, strict=True)
+        data = {name: column[place] for name, column in cells if column[place] is not None}
+        return FileRow(self.before + place + 1, data)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,8 +76,11 @@ class ShareReader(ABC):
     def header(self) -> tuple[Suite, Sequence[Problem]]:
         """Return the suite without its cases, and what the reader should be warned of."""
 
+    takes_text_rows: ClassVar[bool] = False
+    """Whether ``cases`` takes rows of texts by columns, too."""
+
     @abstractmethod
-    def cases(self, rows: Iterable[FileRow], first: int) -> CaseShare:
+    def cases(self, rows: Iterable[FileRow | TextRows], first: int) -> CaseShare:
         """Read the cases of some rows, the first of which is the case at that position."""
 
     @abstractmethod

@@ -1,10 +1,10 @@
 """Content addresses: the same content has the same key, on every machine and in every version."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from json import encoder as json_encoder
 from operator import attrgetter, is_not, itemgetter
 from typing import Any
@@ -162,6 +162,7 @@ def content_key(content: dict[str, Json]) -> str:
 
 _KEYS = 1_000
 """How many keys are hashed at a time."""
+KEY_DIGITS = 32
 
 
 def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
@@ -170,16 +171,35 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
     It is the digest of all that in a list, whose last entry, the keys, may be too long to hold.
     Keys are digits, so that JSON has them between quotes as they are.
     """
+    rest = iter(case_keys)
+    return _suite_key(suite, iter(lambda: '","'.join(islice(rest, _KEYS)).encode("ascii"), b""))
+
+
+def suite_key_of_texts(suite: Suite, texts: Iterable[str]) -> str:
+    """Address a suite by texts that are the keys of its cases, one after the other."""
+    return _suite_key(suite, chain.from_iterable(map(_listed, texts)))
+
+
+def _listed(text: str) -> Iterator[bytes]:
+    """Yield the keys that a text is made of, some at a time, as JSON lists them."""
+    from struct import unpack
+
+    digits = text.encode("ascii")
+    size = KEY_DIGITS * _KEYS
+    for start in range(0, len(digits), size):
+        some = digits[start : start + size]
+        yield b'","'.join(unpack(f"{KEY_DIGITS}s" * (len(some) // KEY_DIGITS), some))
+
+
+def _suite_key(suite: Suite, listed: Iterable[bytes]) -> str:
     about = (suite.name, suite.version, suite.reduce, suite.measures, suite.variant)
     start = _ENCODER.encode([plain(thing) for thing in about]).removesuffix("]")
     hasher = blake2b(start.encode("utf-8", "surrogatepass"), digest_size=16)
-    before = ",["
-    rest = iter(case_keys)
-    while keys := list(islice(rest, _KEYS)):
-        listed = '","'.join(keys)
-        hasher.update(f'{before}"{listed}"'.encode("ascii"))
-        before = ","
-    hasher.update(b"]]" if before == "," else b",[]]")
+    before = b",["
+    for keys in listed:
+        hasher.update(b'%b"%b"' % (before, keys))
+        before = b","
+    hasher.update(b"]]" if before == b"," else b",[]]")
     return hasher.hexdigest()
 
 

@@ -308,18 +308,23 @@ def run_sync(work: Coroutine[Any, Any, Result], *, loop_later: bool = False) -> 
     With ``loop_later``, there is none until the work awaits `loop_needed`: to load what makes one
     takes a small command longer than to score its answers.
     """
-    if loop_later:
-        begun = _WithoutLoop[Result](work)
-        begun.run()
-        if begun.ended:
-            return begun.result()
-        work = begun.rest()
-    import asyncio
+    begun: _WithoutLoop[Result] | None = None
+    try:
+        if loop_later:
+            begun = _WithoutLoop[Result](work)
+            begun.run()
+            if begun.ended:
+                return begun.result()
+            work = begun.rest()
+        import asyncio
 
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever, name=THREAD, daemon=True)
-    thread.start()
-    future = asyncio.run_coroutine_threadsafe(work, loop)
+        loop = asyncio.new_event_loop()
+        thread = Thread(target=loop.run_forever, name=THREAD, daemon=True)
+        thread.start()
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+    except KeyboardInterrupt:
+        _give_up(work, begun)
+        raise
     ended = True
     try:
         return future.result()
@@ -336,6 +341,14 @@ def run_sync(work: Coroutine[Any, Any, Result], *, loop_later: bool = False) -> 
             thread.join(timeout=PATIENCE)
         if not thread.is_alive():
             loop.close()
+
+
+def _give_up(work: Coroutine[Any, Any, Any], begun: "_WithoutLoop[Any] | None") -> None:
+    """End work that was interrupted before it got its loop."""
+    if begun is not None:
+        begun.abandon()
+    with suppress(ValueError, RuntimeError):  # it is with its thread still, or has ended
+        work.close()
 
 
 THREAD = "proctor"
@@ -367,9 +380,14 @@ class _WithoutLoop(Generic[Result]):
             if not self._left.wait(REACTION):
                 _cancel_in(thread)
                 self._left.wait(2 * PATIENCE)
-            if self._left.is_set() and not self.ended:
-                self._cancel()
+            self.abandon()
             raise
+
+    def abandon(self) -> None:
+        """End the work where it was left waiting for a loop."""
+        if self._left.is_set() and not self.ended:
+            self.ended = True
+            self._cancel()
 
     def result(self) -> Result:
         """Return what the work gave, or raise its error."""

@@ -88,6 +88,9 @@ class FilePlan:
 class TextColumns:
     """Rows of a table that has columns of texts and no others."""
 
+    before: int
+    """How many rows come before them."""
+    names: Sequence[str]
     columns: Sequence[Sequence[str | None]]
 
 
@@ -183,12 +186,12 @@ def _table_rows(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[int, 
 
 
 def texts_or_rows(
-    share: Share, limits: Mapping[str, int], names: Sequence[str]
+    share: Share, limits: Mapping[str, int], wanted: Sequence[str] | None = None
 ) -> Iterator[TextColumns | list[tuple[int, Json]]]:
     """Yield the rows of a share of a table, some at a time.
 
-    They come as columns of texts where the table has the named columns and no others, and each is
-    one of texts; else row by row, as from ``rows_of``.
+    They come as columns of texts where the table has the wanted columns and no others, any by
+    default, and each is one of texts; else row by row, as from ``rows_of``.
     """
     import pyarrow
 
@@ -196,10 +199,14 @@ def texts_or_rows(
         for batch, number, simple in _table_batches(share, limits):
             kinds = [pyarrow.types.is_string, pyarrow.types.is_large_string]
             own = batch.schema.names
-            if len(own) == len(names) == sum(name in own for name in names) and all(
-                any(check(kind) for check in kinds) for kind in batch.schema.types
+            names = own if wanted is None else wanted
+            if (
+                own
+                and len(own) == len(names) == sum(name in own for name in names)
+                and all(any(check(kind) for check in kinds) for kind in batch.schema.types)
             ):
-                yield TextColumns([batch.column(name).to_pylist() for name in names])
+                columns = [batch.column(name).to_pylist() for name in names]
+                yield TextColumns(number, names, columns)
             else:
                 yield list(_rows_of_batch(share, batch, number, simple))
 

@@ -106,22 +106,20 @@ class RatioSums:
 
     def add_many(self, values: Sequence[float], weights: Sequence[float]) -> None:
         """Take in draws one after the other, in a fraction of the time of single ones."""
-        n, total, total_w, least, most = self.n, self.value, self.weight, self.least, self.most
-        heaviest, weightless = self.heaviest, self.weightless
+        ratios = [
+            value / weight for value, weight in zip(values, weights, strict=True) if weight > 0
+        ]
+        # One after the other, as ``add`` looks at them: nothing that is no number gets through.
+        self.least, self.most = min((self.least, *ratios)), max((self.most, *ratios))
+        self.heaviest = max((self.heaviest, *weights))
+        if len(ratios) < len(values):
+            self._note_weightless(values, weights)
+        n, total, total_w = self.n, self.value, self.weight
         mean_v, mean_w, vv, vw, ww = self._mean_v, self._mean_w, self._vv, self._vw, self._ww
         for value, weight in zip(values, weights, strict=True):
-            if weight > 0:
-                ratio = value / weight
-                least = min(least, ratio)
-                most = max(most, ratio)
-            elif value:
-                least, most = -inf, inf
-            else:
-                weightless += 1
             n += 1
             total += value
             total_w += weight
-            heaviest = max(heaviest, weight)
             before_v, before_w = value - mean_v, weight - mean_w
             mean_v += before_v / n
             mean_w += before_w / n
@@ -129,9 +127,18 @@ class RatioSums:
             vv += before_v * (value - mean_v)
             vw += before_v * after_w
             ww += before_w * after_w
-        self.n, self.value, self.weight, self.least, self.most = n, total, total_w, least, most
+        self.n, self.value, self.weight = n, total, total_w
         self._mean_v, self._mean_w, self._vv, self._vw, self._ww = mean_v, mean_w, vv, vw, ww
-        self.heaviest, self.weightless = heaviest, weightless
+
+    def _note_weightless(self, values: Sequence[float], weights: Sequence[float]) -> None:
+        """Note the draws that have no weight to divide by."""
+        for value, weight in zip(values, weights, strict=True):
+            if weight > 0:
+                continue
+            if value:
+                self.least, self.most = -inf, inf
+            else:
+                self.weightless += 1
 
     def merge(self, other: "RatioSums") -> None:
         """Take in all that another has gathered."""
@@ -158,7 +165,7 @@ class RatioSums:
     def from_json(cls, document: Sequence[float | str]) -> "RatioSums":
         """Make the same sums again of their JSON."""
         n, *numbers = document
-        return cls(int(n), *(float(number) for number in numbers))
+        return cls(int(n), *map(float, numbers))
 
     def interval(
         self,

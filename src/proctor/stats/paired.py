@@ -21,6 +21,10 @@ _SEED = 20240229
 _FLIPS = 9_999
 _ENUMERATED = 16
 _DRAWN = 1_000
+_VERY_MANY = 100_000
+"""Cases that changed; fewer are drawn size by size, as they always were."""
+_SMALL_PART = 1 / 200
+"""The part of the spread of a sum up to which a single change is a small one."""
 _LEVEL = 0.05
 
 
@@ -291,14 +295,19 @@ def _drawn(
 ) -> "Numbers":
     """Draw sums of differences with random signs.
 
-    The largest thousand sizes are drawn as they are; what is left is a sum of so many small parts
-    that it is as good as normal.
+    The largest thousand sizes are drawn as they are, of very many cases only those that are more
+    than a small part of the spread; what is left is a sum of so many small parts that it is as
+    good as normal.
     """
     import numpy as np
 
     order = np.argsort(sizes)[::-1]
-    large, rest = order[:_DRAWN], order[_DRAWN:]
-    sums = random.normal(0.0, sqrt(float((sizes[rest] ** 2 * counts[rest]).sum())), _FLIPS)
+    squares = sizes**2 * counts
+    drawn = min(_DRAWN, len(order))
+    if counts.sum() >= _VERY_MANY:
+        drawn = min(drawn, int((sizes > _SMALL_PART * sqrt(float(squares.sum()))).sum()))
+    large, rest = order[:drawn], order[drawn:]
+    sums = random.normal(0.0, sqrt(float(squares[rest].sum())), _FLIPS)
     for size, count in zip(sizes[large], counts[large], strict=True):
         sums += size * (2.0 * random.binomial(count, 0.5, _FLIPS) - count)
     return sums

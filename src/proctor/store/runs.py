@@ -188,12 +188,16 @@ class Runs:
         # Files go last: what a transaction undoes must still be there.
         self._homes.delete_files(places)
 
+    def has_rows(self, run_id: str) -> bool:
+        """Tell whether a run has any rows of cases."""
+        return bool(self._database.fetch_all(any_rows, {"run_id": run_id})[0][0])
+
     def drop_rows(self, connection: "Transaction", run_id: str) -> None:
         """Delete the rows of a run's cases, and all content that no other run uses."""
         delete_unshared(connection, sql.attempts, sql.run_attempts.c.attempt_key, run_id)
         delete_unshared(connection, sql.scores, sql.run_scores.c.score_key, run_id)
         _delete_left(connection)
-        for table in (sql.run_attempts, sql.run_scores, sql.run_results, sql.run_tags):
+        for table in _of_cases():
             connection.execute(sql.delete(table).where(table.c.run_id == run_id))
 
     def _by_id(self, run_id: str) -> Any:
@@ -284,6 +288,17 @@ def runs_by_prefix(_database: Database) -> "Executable":
     """Select the runs whose id begins with an escaped prefix."""
     like = sql.runs.c.id.startswith(sql.bindparam("prefix"), escape="/")
     return _run_columns().where(like).order_by(*_newest_first())
+
+
+def _of_cases() -> "tuple[Table, ...]":
+    return sql.run_attempts, sql.run_scores, sql.run_results, sql.run_tags
+
+
+@statement
+def any_rows(_database: Database) -> "Executable":
+    """Tell whether a run has any rows of cases."""
+    mine = (table.c.run_id == sql.bindparam("run_id") for table in _of_cases())
+    return sql.select(sql.or_(*(sql.exists().where(one) for one in mine)))
 
 
 @statement

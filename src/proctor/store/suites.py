@@ -45,6 +45,19 @@ def put_suite(database: Database) -> "Executable":
 
 
 @statement
+def renew_suite(database: Database) -> "Executable":
+    """Insert a suite without its cases, or replace its description."""
+    return database.upsert(sql.suites, replace=("dialect", "document", "imported"))
+
+
+@statement
+def stored_cases(_database: Database) -> "Executable":
+    """Count the cases of a suite that are rows."""
+    table = sql.suite_cases.c
+    return sql.select(sql.func.count()).where(table.suite_key == sql.bindparam("suite_key"))
+
+
+@statement
 def describe(_database: Database) -> "Executable":
     """Give a suite its current description."""
     new: Any = {name: sql.bindparam(f"new_{name}") for name in ("dialect", "document", "imported")}
@@ -244,17 +257,14 @@ class Suites:
             "created": time.time(),
             "imported": 0,
         }
-        replaced = ("dialect", "document", "imported")
         with self._database.write() as connection:
-            connection.execute(self._database.upsert(sql.suites, replace=replaced), [row])
+            connection.execute(renew_suite, [row])
 
     def has_cases(self, key: str, cases: int) -> bool:
         """Tell whether all cases of a suite are stored, in rows or in parts."""
         if (home := self.homes.suite(key)) is not None:
             return home.end >= cases
-        table = sql.suite_cases.c
-        stored = sql.select(sql.func.count()).where(table.suite_key == key)
-        return self._database.count(stored) >= cases
+        return self._database.count(stored_cases, {"suite_key": key}) >= cases
 
     def _is_cut_short(self, key: str, cases: int) -> bool:
         """Tell whether a suite has some of its cases in parts, and not all."""

@@ -21,6 +21,7 @@ from proctor.engine.bulk.workers import WorkerLost
 from proctor.errors import SuiteError
 from proctor.io import parquet_files
 from proctor.scorers.text.comparisons import Number
+from proctor.store.parts.folders import PartFolders
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -321,6 +322,20 @@ def test_few_answers_stay_in_rows_unless_a_person_wants_parts(tmp_path: Path, ru
     file = write_rows(tmp_path / "answers.jsonl", answers)
     assert run(suite, file, store="few").home == "rows"
     assert run(suite, file, store="many", bulk=True).home == "parts"
+
+
+def test_a_shared_store_without_a_place_for_parts_keeps_rows_and_says_so_once(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases, answers = simple_rows(5)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    # As it is for a store on a server.
+    monkeypatch.setattr(PartFolders, "folder", property(lambda _: None))
+    made = run(suite, file, bulk=True)
+    assert made.home == "rows"
+    (notice,) = made.notices
+    assert "rows are kept (fix: --parts URL" in notice
 
 
 @pytest.mark.slow

@@ -12,7 +12,14 @@ from pathlib import Path
 
 from proctor import registry
 from proctor.contracts.scorer import Scorer
-from proctor.contracts.shares import AnswerRow, CaseShare, FileRow, RowProblem, ShareReader
+from proctor.contracts.shares import (
+    AnswerRow,
+    CaseShare,
+    FileRow,
+    RowProblem,
+    ShareReader,
+    TextRows,
+)
 from proctor.core.encoding import case_from
 from proctor.core.fingerprint import content_key
 from proctor.core.suite import Spec
@@ -61,6 +68,18 @@ def file_rows(source: RowFile, share: Share) -> Iterator[FileRow]:
     return (FileRow(*row) for row in rows_of(share, source.limits))
 
 
+def case_rows(reader: ShareReader, source: RowFile, share: Share) -> Iterator[FileRow | TextRows]:
+    """Yield the rows of a share; those of a table of texts by columns, if the reader takes them."""
+    if share.path.lower().endswith(JSONL) or not reader.takes_text_rows:
+        yield from file_rows(source, share)
+        return
+    for some in texts_or_rows(share, source.limits):
+        if isinstance(some, TextColumns):
+            yield TextRows(some.before, some.names, some.columns)
+        else:
+            yield from (FileRow(*row) for row in some)
+
+
 def answer_rows(reader: ShareReader, source: RowFile, share: Share) -> Iterator[AnswerRow]:
     """Yield the answers of a share; those of a table that has nothing else by its columns."""
     if share.path.lower().endswith(JSONL):
@@ -86,7 +105,8 @@ def content_of(task: ContentTask) -> FileContent:
 def check_cases(task: CheckTask) -> CheckedCases:
     """Read the cases of a share, and write those that belong to the run."""
     try:
-        share = reader_of(task.source).cases(file_rows(task.source, task.share), task.first)
+        reader = reader_of(task.source)
+        share = reader.cases(case_rows(reader, task.source, task.share), task.first)
     except RowProblem:
         raise UnreadableShare from None
     scorers = Scorers(allow_import=task.allow_import, language=task.language)

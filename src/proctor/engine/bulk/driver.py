@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from proctor.contracts.dialect import Reading
 from proctor.contracts.report import RunView
 from proctor.core.failures import FailureNotices
-from proctor.core.fingerprint import digest, plain, suite_key
+from proctor.core.fingerprint import digest, plain, suite_key_of_texts
 from proctor.core.run import Run, Summary
 from proctor.core.suite import Json, Suite
 from proctor.engine.bulk.cases import PartCases
@@ -219,7 +219,7 @@ class _Bulk:
                 against=bool(self.settings.against),
             )
         header = replace(ready.suite, cases=())
-        key = suite_key(header, inputs.case_keys())
+        key = suite_key_of_texts(header, inputs.keys)
         run = named_run(ready.settings, header, key, self.store)
         if notice := namesake_notice(run, self.store):
             self.models.notice(notice)

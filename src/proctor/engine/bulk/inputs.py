@@ -86,11 +86,6 @@ class Inputs:
         """Return the number of cases of the run."""
         return sum(part.cases for part in self.parts)
 
-    def case_keys(self) -> Iterator[str]:
-        """Yield the keys of the cases."""
-        for keys in self.keys:
-            yield from [keys[at : at + 32] for at in range(0, len(keys), 32)]
-
 
 async def file_plan(
     workers: Workers | ClusterWorkers, path: Path
@@ -317,16 +312,17 @@ def joined_positions(cases: Any, answers: Any) -> Any:
     """
     import numpy as np
 
-    order = np.argsort(cases, kind="stable")
-    ordered = cases[order]
+    ordered = np.sort(cases)
     if (ordered[1:] == ordered[:-1]).any():
         raise UnreadableShare
-    if len(answers) == len(cases) and (answers == cases).all():
+    if np.array_equal(answers, cases):
         return np.arange(len(cases))
     if not len(cases):
         raise UnreadableShare
+    # To sort by value alone takes a twentieth of the time of a stable order of places.
+    order = np.argsort(cases)
     # Both in order: looking up hashes one by one would miss the caches of the processor each time.
-    sorter = np.argsort(answers, kind="stable")
+    sorter = np.argsort(answers)
     wanted = answers[sorter]
     places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
     if (ordered[places] != wanted).any():

@@ -8,14 +8,21 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import orjson
 
 from proctor import registry
-from proctor.contracts.shares import AnswerRow, CaseShare, FileRow, RowProblem, ShareReader
+from proctor.contracts.shares import (
+    AnswerRow,
+    CaseShare,
+    FileRow,
+    RowProblem,
+    ShareReader,
+    TextRows,
+)
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import plain, sorted_json
 from proctor.core.suite import Case, Json, Message, Suite
@@ -111,6 +118,8 @@ class CaseLoading(Protocol):
 class NativeShares(ShareReader):
     """Shares of one native file of rows."""
 
+    takes_text_rows: ClassVar[bool] = True
+
     path: Path
     _loader: CaseLoading
     first_row: FileRow | None = None
@@ -142,14 +151,25 @@ class NativeShares(ShareReader):
         if loader.findings.total:
             raise RowProblem
 
-    def cases(self, rows: Iterable[FileRow], first: int) -> CaseShare:
+    def cases(self, rows: Iterable[FileRow | TextRows], first: int) -> CaseShare:
         share = CaseShare()
         self._loader.findings = Findings()
         self._loader.tags, self._loader.clustered = share.tags, share.clustered
         self._shapes.clear()
         stem = self.path.stem
-        for row, number in zip(rows, count(first + 1)):
-            self._add(share, row, f"{stem}-{number}")
+        number = first
+        for some in rows:
+            if isinstance(some, FileRow):
+                number += 1
+                self._add(share, some, f"{stem}-{number}")
+                continue
+            for place, written in enumerate(_texts_of(some)):
+                number += 1
+                default_id = f"{stem}-{number}"
+                split = None if written is None else self._keyed(written, default_id)
+                line = some.before + place + 1
+                if split is None or not self._add_known(share, line, *split):
+                    self._add(share, some.row(place), default_id)
         share.warnings = self._loader.findings.warnings
         return share
 
@@ -164,15 +184,8 @@ class NativeShares(ShareReader):
         key, texts = split
         tag_names = key[-1]
         if key in self._shapes:
-            shape = self._shapes[key]
-            document = None if shape is None else _filled(shape, texts, tag_names)
-            if shape is None or document is None:
+            if not self._add_known(share, row.line, key, texts):
                 self._add_slowly(share, row, default_id)
-            else:
-                share.ids.append(texts.id)
-                share.sources.append(f"{self._short}:{row.line}")
-                share.documents.append(document)
-                share.shapes.append(shape.place)
             return
         warnings = len(self._loader.findings.warnings)
         case = self._add_slowly(share, row, default_id)
@@ -186,6 +199,18 @@ class NativeShares(ShareReader):
             if case.source != f"{self._short}:{row.line}":
                 shape = None
             self._shapes[key] = shape
+
+    def _add_known(self, share: CaseShare, line: int, key: Any, texts: _Texts) -> bool:
+        """Add a case of a shape that is known; tell whether it is."""
+        if (shape := self._shapes.get(key)) is None:
+            return False
+        if (document := _filled(shape, texts, key[-1])) is None:
+            return False
+        share.ids.append(texts.id)
+        share.sources.append(f"{self._short}:{line}")
+        share.documents.append(document)
+        share.shapes.append(shape.place)
+        return True
 
     def _add_slowly(self, share: CaseShare, row: FileRow, default_id: str) -> Case:
         """Read a case as any reader does, and raise a RowProblem if anything is wrong with it."""
@@ -216,8 +241,9 @@ class NativeShares(ShareReader):
     def _split(self, data: Mapping[str, Json], default_id: str) -> tuple[Any, _Texts] | None:
         """Tell the shape of a row from its texts; none for a row that has no shape."""
         written = _cells(data) if self._is_table else _keys(data)
-        if written is None:
-            return None
+        return None if written is None else self._keyed(written, default_id)
+
+    def _keyed(self, written: "_Written", default_id: str) -> tuple[Any, _Texts] | None:
         name, ask, references, criteria, tags = written
         name = default_id if name is None else name
         if not name.isprintable():
@@ -380,6 +406,64 @@ def _cells(data: Mapping[str, Json]) -> _Written | None:
         return None
     references = [texts["reference"]] if "reference" in texts else []
     return texts.get("id"), texts["ask"], references, criteria, tags
+
+
+class _Places(NamedTuple):
+    """Where the columns of a table are that a row of texts may have."""
+
+    ask: int
+    id: int | None
+    reference: int | None
+    criteria: int | None
+    tags: Sequence[tuple[int, str]]
+
+
+def _places(names: Sequence[str]) -> _Places | None:
+    """Return the places of columns; none where there are others."""
+    places: dict[str, int] = {}
+    tags: dict[str, int] = {}
+    for place, column in enumerate(names):
+        if column in _COLUMNS:
+            places[column] = place
+            continue
+        if not column.startswith(TAG_PREFIXES):
+            return None
+        tag = column[5:] if column.startswith(TAG_PREFIXES[0]) else column[4:]
+        if tag in tags:
+            return None
+        tags[tag] = place
+    if "ask" not in places:
+        return None
+    return _Places(
+        ask=places["ask"],
+        id=places.get("id"),
+        reference=places.get("reference"),
+        criteria=places.get("criteria"),
+        tags=[(place, tag) for tag, place in tags.items()],
+    )
+
+
+def _texts_of(rows: TextRows) -> "Iterator[_Written | None]":
+    """Yield what ``_cells`` returns of each row; none, too, where a cell is empty."""
+    if (places := _places(rows.names)) is None:
+        yield from repeat(None, len(rows.columns[0]))
+        return
+    ask, name, reference, criteria, tags = places
+    for cells in zip(*rows.columns, strict=True):
+        if not all(cells):
+            yield None
+            continue
+        parsed = None if criteria is None else _parsed(cells[criteria])
+        if (parsed is None and criteria is not None) or any(cells[at][0] == "[" for at, _ in tags):
+            yield None
+            continue
+        yield (
+            None if name is None else cells[name],
+            cells[ask],
+            [] if reference is None else [cells[reference]],
+            parsed,
+            {tag: [cells[at]] for at, tag in tags},
+        )
 
 
 def _parsed(cell: str) -> Json:

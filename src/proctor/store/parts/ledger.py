@@ -4,15 +4,14 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import asdict
-from functools import cache
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, Literal
-
-from sqlalchemy import Select, Table, bindparam, delete, func, select
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from proctor.errors import StoreError
-from proctor.store.database import Database
+from proctor.store import sql
+from proctor.store.database import CHUNK, Database
+from proctor.store.homes import part_of_run
 from proctor.store.parts.columns import IdColumn, ResultColumns
 from proctor.store.parts.files import PartFolder
 from proctor.store.parts.folders import PartFolders
@@ -20,14 +19,126 @@ from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.reader import PartReader, RunInParts, SuiteInParts
 from proctor.store.parts.rows import RunPart, SuitePart
 from proctor.store.runs import Liveness, Runs, forget_texts
-from proctor.store.schema import run_parts, suite_parts, total_size
 from proctor.store.scores import DAMAGED
+from proctor.store.statements import Statement, statement
+
+if TYPE_CHECKING:
+    from sqlalchemy import Executable, Table
 
 Home = Literal["rows", "parts"]
 RUN_FILES = (ATTEMPTS, RESULTS)
 """The files of a part of a run; a part of a suite has one, CASES."""
 UNFINISHED_SECONDS = 24 * 3600.0
 """For how long a file without a row may belong to a part that is being written."""
+
+
+@statement
+def state_of_run(_database: Database) -> "Executable":
+    """Select what tells whether the parts of a run changed; each page asks often."""
+    return _state_of(sql.run_parts)
+
+
+@statement
+def state_of_suite(_database: Database) -> "Executable":
+    """Select what tells whether the parts of a suite changed."""
+    return _state_of(sql.suite_parts)
+
+
+def _state_of(table: "Table") -> "Executable":
+    from proctor.store.schema import total_size
+
+    numbers: list[Any] = [sql.func.count(), sql.func.max(table.c.place), total_size(table)]
+    return sql.select(*numbers).where(_owned(table))
+
+
+def _owned(table: "Table") -> Any:
+    return next(iter(table.primary_key)) == sql.bindparam("owner")
+
+
+@statement
+def parts_of_run(_database: Database) -> "Executable":
+    """Select the parts of a run in order, without their documents."""
+    return _parts_of(sql.run_parts, _RUN_FIELDS)
+
+
+@statement
+def parts_of_suite(_database: Database) -> "Executable":
+    """Select the parts of a suite in order."""
+    return _parts_of(sql.suite_parts, _SUITE_FIELDS)
+
+
+def _parts_of(table: "Table", names: Sequence[str]) -> "Executable":
+    columns = [table.c[name] for name in names]
+    return sql.select(*columns).where(_owned(table)).order_by(table.c.number)
+
+
+_RUN_FIELDS = tuple(one.name for one in fields(RunPart) if one.name != "document")
+_SUITE_FIELDS = tuple(one.name for one in fields(SuitePart))
+
+
+@statement
+def run_part_at(_database: Database) -> "Executable":
+    """Select where a part of a run lies, among its cases and as a file."""
+    return _part_at(sql.run_parts)
+
+
+@statement
+def suite_part_at(_database: Database) -> "Executable":
+    """Select where a part of a suite lies, among its cases and as a file."""
+    return _part_at(sql.suite_parts)
+
+
+def _part_at(table: "Table") -> "Executable":
+    columns = table.c.first, table.c.cases, table.c.place
+    return sql.select(*columns).where(_owned(table), table.c.number == sql.bindparam("number"))
+
+
+@statement
+def put_run_part(database: Database) -> "Executable":
+    """Insert a part of a run, or replace it."""
+    columns = [column.name for column in sql.run_parts.c if not column.primary_key]
+    return database.upsert(sql.run_parts, replace=columns)
+
+
+@statement
+def put_suite_part(database: Database) -> "Executable":
+    """Insert a part of a suite; an existing one is kept."""
+    return database.upsert(sql.suite_parts)
+
+
+@statement
+def run_documents(_database: Database) -> "Executable":
+    """Select the documents of parts of a run that come after a number, in order."""
+    table = sql.run_parts.c
+    after = table.number > sql.bindparam("after")
+    query = sql.select(table.number, table.document).where(_owned(sql.run_parts), after)
+    return query.order_by(table.number).limit(CHUNK)
+
+
+@statement
+def places_of_runs(_database: Database) -> "Executable":
+    """Select where the parts of all runs are."""
+    return sql.select(sql.run_parts.c.place)
+
+
+@statement
+def places_of_suites(_database: Database) -> "Executable":
+    """Select where the parts of all suites are."""
+    return sql.select(sql.suite_parts.c.place)
+
+
+class _Owners(NamedTuple):
+    """The queries for what has parts: runs, or suites."""
+
+    state: Statement
+    parts: Statement
+    part_at: Statement
+    part: type[Any]
+    names: tuple[str, ...]
+
+
+_RUNS = _Owners(state_of_run, parts_of_run, run_part_at, RunPart, _RUN_FIELDS)
+_SUITES = _Owners(state_of_suite, parts_of_suite, suite_part_at, SuitePart, _SUITE_FIELDS)
 
 
 class Parts(PartFolders):
@@ -44,53 +155,41 @@ class Parts(PartFolders):
 
     def home_of(self, run_id: str) -> Home:
         """Tell whether the cases of a run are rows of tables or files of parts."""
-        query = select(run_parts.c.number).where(run_parts.c.run_id == run_id).limit(1)
-        return "rows" if self._database.fetch_first(query) is None else "parts"
+        found = self._database.fetch_first(part_of_run, {"run_id": run_id})
+        return "rows" if found is None else "parts"
 
     def commit(self, run_id: str, part: RunPart) -> None:
         """Make a part, whose files are written, one of a run; the first one replaces its rows.
 
         Parts are committed in order. A part that is committed again takes the place of the first.
         """
-        same = run_parts.c.run_id == run_id, run_parts.c.number == part.number
-        before = {
-            row.place for row in self._database.fetch_all(select(run_parts.c.place).where(*same))
-        }
+        same = {"owner": run_id, "number": part.number}
+        before = {row.place for row in self._database.fetch_all(run_part_at, same)}
         with self._database.write() as connection:
             self._liveness.begin(run_id)
-            self._follows(run_parts, run_id, part)
-            if part.number == 0:
+            self._follows(_RUNS, run_id, part)
+            if part.number == 0 and self._runs.has_rows(run_id):
                 self._runs.drop_rows(connection, run_id)
             forget_texts(connection, run_id)
-            columns = [column.name for column in run_parts.c if not column.primary_key]
-            upsert = self._database.upsert(run_parts, replace=columns)
-            connection.execute(upsert, [{"run_id": run_id, **asdict(part)}])
+            connection.execute(put_run_part, [{"run_id": run_id, **asdict(part)}])
         self._of_runs.pop(run_id, None)
         self.delete_files(before - {part.place})
 
     def commit_suite(self, suite_key: str, part: SuitePart) -> None:
         """Make a part, whose file is written, one of a suite; one that is there is kept."""
         with self._database.write() as connection:
-            self._follows(suite_parts, suite_key, part)
-            upsert = self._database.upsert(suite_parts)
-            connection.execute(upsert, [{"suite_key": suite_key, **asdict(part)}])
+            self._follows(_SUITES, suite_key, part)
+            connection.execute(put_suite_part, [{"suite_key": suite_key, **asdict(part)}])
         self._of_suites.pop(suite_key, None)
 
     def of_run(self, run_id: str) -> Sequence[RunPart]:
         """Return the parts of a run in order, without their documents; none for one in rows."""
-        table = run_parts.c
-        columns = [one for one in table if one.name not in ("run_id", "document")]
-        parts: tuple[RunPart, ...] = self._cached(
-            self._of_runs, run_parts, run_id, lambda row: RunPart(**row._mapping), columns
-        )
+        parts: tuple[RunPart, ...] = self._cached(self._of_runs, _RUNS, run_id)
         return parts
 
     def of_suite(self, suite_key: str) -> Sequence[SuitePart]:
         """Return the parts of a suite in order; none for one in rows."""
-        columns = [one for one in suite_parts.c if one.name != "suite_key"]
-        parts: tuple[SuitePart, ...] = self._cached(
-            self._of_suites, suite_parts, suite_key, lambda row: SuitePart(**row._mapping), columns
-        )
+        parts: tuple[SuitePart, ...] = self._cached(self._of_suites, _SUITES, suite_key)
         return parts
 
     def run(self, run_id: str) -> RunInParts:
@@ -109,10 +208,11 @@ class Parts(PartFolders):
 
     def documents(self, run_id: str) -> Iterator[tuple[int, str]]:
         """Yield number and document of each part of a run, in order."""
-        table = run_parts.c
-        query = select(table.number, table.document).where(table.run_id == run_id)
-        for row in self._database.fetch_pages(query, table.number, -1, None):
-            yield row.number, row.document
+        after = -1
+        while rows := self._database.fetch_all(run_documents, {"owner": run_id, "after": after}):
+            for row in rows:
+                yield row.number, row.document
+            after = rows[-1].number
 
     def missing(self, run_id: str) -> list[int]:
         """Return the numbers of a run's parts of which a file is gone or has another size."""
@@ -130,11 +230,11 @@ class Parts(PartFolders):
 
     def drop_run(self, run_id: str, *, after: int = -1) -> None:
         """Delete the parts of a run that come after a number, all by default, with their files."""
-        table = run_parts.c
+        table = sql.run_parts.c
         with self._database.write() as connection:
             places = [part.place for part in self.of_run(run_id) if part.number > after]
             connection.execute(
-                delete(run_parts).where(table.run_id == run_id, table.number > after)
+                sql.delete(sql.run_parts).where(table.run_id == run_id, table.number > after)
             )
             forget_texts(connection, run_id)
         self._of_runs.pop(run_id, None)
@@ -144,7 +244,8 @@ class Parts(PartFolders):
         """Delete the parts of a suite, with their files."""
         with self._database.write() as connection:
             places = [part.place for part in self.of_suite(suite_key)]
-            connection.execute(delete(suite_parts).where(suite_parts.c.suite_key == suite_key))
+            mine = sql.suite_parts.c.suite_key == suite_key
+            connection.execute(sql.delete(sql.suite_parts).where(mine))
         self._of_suites.pop(suite_key, None)
         self.delete_files(places)
 
@@ -235,8 +336,8 @@ class Parts(PartFolders):
         base = "" if self._beside is None else f"{PartFolder(self._beside.address).base}/"
         return {
             row.place.removeprefix(base)
-            for table in (run_parts, suite_parts)
-            for row in self._database.fetch_all(select(table.c.place))
+            for places in (places_of_runs, places_of_suites)
+            for row in self._database.fetch_all(places)
         }
 
     def _is_whole(self, part: RunPart) -> bool:
@@ -244,40 +345,29 @@ class Parts(PartFolders):
         sizes = [folder.size(part.place, kind) for kind in RUN_FILES]
         return sum(size or 0 for size in sizes) == part.size and None not in sizes
 
-    def _cached(
-        self, cache: dict[str, Any], table: Table, owner: str, build: Any, columns: list[Any]
-    ) -> Any:
-        owned = next(iter(table.primary_key)) == owner
-        state = tuple(self._database.fetch_first(_state_of(table), {"owner": owner}) or ())
+    def _cached(self, cache: dict[str, Any], owners: _Owners, owner: str) -> Any:
+        of_owner = {"owner": owner}
+        state = tuple(self._database.fetch_first(owners.state, of_owner) or ())
         if not state or not state[0]:
             cache.pop(owner, None)
             return ()
         if owner not in cache or cache[owner][0] != state:
-            rows = self._database.fetch_all(select(*columns).where(owned).order_by(table.c.number))
+            rows = self._database.fetch_all(owners.parts, of_owner)
             if len(cache) >= _MOST_CACHED:
                 cache.clear()
-            cache[owner] = state, _in_order(tuple(build(row) for row in rows))
+            parts = [owners.part(**dict(zip(owners.names, row, strict=True))) for row in rows]
+            cache[owner] = state, _in_order(tuple(parts))
         return cache[owner][1]
 
-    def _follows(self, table: Table, owner: str, part: RunPart | SuitePart) -> None:
+    def _follows(self, owners: _Owners, owner: str, part: RunPart | SuitePart) -> None:
         """Raise a ValueError for a part that does not begin where the one before it ends."""
         end = 0
         if part.number > 0:
-            owned = next(iter(table.primary_key)) == owner
-            query: Select[Any] = select(table.c.first, table.c.cases).where(
-                owned, table.c.number == part.number - 1
-            )
-            before = self._database.fetch_first(query)
+            place = {"owner": owner, "number": part.number - 1}
+            before = self._database.fetch_first(owners.part_at, place)
             end = -1 if before is None else before.first + before.cases
         if part.first != end:
             raise ValueError(f"part {part.number} begins at {part.first}, and not at {end}")
-
-
-@cache
-def _state_of(table: Table) -> Select[Any]:
-    """Return the query that tells whether the parts of an owner changed; each page asks often."""
-    numbers: list[Any] = [func.count(), func.max(table.c.place), total_size(table)]
-    return select(*numbers).where(next(iter(table.primary_key)) == bindparam("owner"))
 
 
 def claim_of(place: str) -> str:
