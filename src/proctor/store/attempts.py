@@ -12,6 +12,7 @@ from proctor.core.score import Score
 from proctor.errors import StoreError
 from proctor.store import sql
 from proctor.store.database import Database, among, chunks
+from proctor.store.record_text import encode_record
 from proctor.store.rows import (
     BROKEN,
     LinkedCase,
@@ -19,7 +20,6 @@ from proctor.store.rows import (
     Positions,
     RunAttempt,
     decode,
-    encode,
     readable,
 )
 from proctor.store.runs import Liveness, Runs
@@ -218,10 +218,12 @@ class Attempts:
 
         def documents() -> Iterator[dict[str, str]]:
             for key, attempt in rows:
-                left.update(
-                    (key, file) for after in _left(attempt) for file in after.values() if file
-                )
-                yield {"key": key, "status": attempt.status.value, "document": encode(attempt)}
+                if attempt.notes:
+                    left.update(
+                        (key, file) for after in _left(attempt) for file in after.values() if file
+                    )
+                document = encode_record(attempt)
+                yield {"key": key, "status": attempt.status.value, "document": document}
 
         with self._database.batch():
             self._database.delete_keys("attempts", self._damaged)

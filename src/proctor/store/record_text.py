@@ -5,7 +5,7 @@ those is part of a function that is compiled for each class.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from proctor.store.rows import encode
 
 _quoted: Callable[[str], str] = json.encoder.encode_basestring
 _Write = Callable[[Any], str]
-_WRITERS: dict[type[Any], _Write | None] = {}
 _RECORDS: dict[tuple[type[Any], str], _Write] = {}
 
 
@@ -25,7 +24,7 @@ def encode_record(thing: Any, *, without: str = "") -> str:
     key = type(thing), without
     write = _RECORDS.get(key)
     if write is None:
-        write = _RECORDS[key] = _made_writer(*key)
+        write = _RECORDS[key] = _made_writer(thing, without)
     try:
         text = write(thing)
         if not text.isascii():
@@ -38,42 +37,105 @@ def encode_record(thing: Any, *, without: str = "") -> str:
     return text
 
 
-def _text(value: Any) -> str:
-    kind = type(value)
-    if kind is str:
-        return _quoted(value)
-    if kind is tuple or kind is list:
-        return f"[{','.join([_text(part) for part in value])}]" if value else "[]"
-    if kind is dict and not value:
+def _list_text(things: Sequence[Any]) -> str:
+    if len(things) == 1:  # as most have
+        return f"[{_writer(type(one := things[0]), _first_text)(one)}]"
+    texts = [_writer(type(one), _first_text)(one) for one in things]
+    return f"[{','.join(texts)}]" if things else "[]"
+
+
+def _dict_text(thing: dict[Any, Any]) -> str:
+    if not thing:
         return "{}"
-    if (write := _WRITERS.get(kind) or _writer(kind)) is not None:
-        return write(value)
-    return orjson.dumps(value, default=plain).decode()
+    if len(thing) == 1:
+        ((name, value),) = thing.items()
+        if type(name) is str and type(value) is str:
+            return f"{{{_quoted(name)}:{_quoted(value)}}}"
+    return _other_text(thing)
 
 
-def _writer(kind: type[Any]) -> _Write | None:
-    """Return what writes a dataclass, made once for each class; None for any other class."""
-    if kind not in _WRITERS:
-        _WRITERS[kind] = _made_writer(kind) if is_dataclass(kind) else None
-    return _WRITERS[kind]
+def _first_text(thing: Any) -> str:
+    """Write the first object of a class, and make what writes the others."""
+    kind = type(thing)
+    write = _WRITERS[kind] = _made_writer(thing) if is_dataclass(kind) else _other_text
+    return write(thing)
 
 
-def _made_writer(kind: type[Any], without: str = "") -> _Write:
-    """Compile what writes a class: one text, in which a field at its default is a constant."""
-    scope: dict[str, Any] = {"_text": _text, "_quoted": _quoted}
-    pieces: list[str] = []
-    for field in fields(kind):
-        name = field.name
-        written = f"_quoted(v) if type(v := thing.{name}) is str else _text(v)"
+def _text(thing: Any) -> str:
+    return _writer(type(thing), _first_text)(thing)
+
+
+def _other_text(thing: Any) -> str:
+    return orjson.dumps(thing, default=plain).decode()
+
+
+_WRITERS: dict[type[Any], _Write] = {
+    **{str: _quoted, tuple: _list_text, list: _list_text, dict: _dict_text},
+}
+"""What writes a thing, by its class."""
+_writer = _WRITERS.get
+
+
+def _made_writer(thing: Any, without: str = "") -> _Write:
+    """Compile what writes a class: one text, in which a field at its default is a constant.
+
+    What has the same fields at their defaults as the first object, as most have, is written of the
+    few pieces that differ.
+    """
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text}
+    conditions: list[str] = []
+    few, pieces = _Pieces(), _Pieces()
+    for place, field in enumerate(fields(thing)):
+        name, value = field.name, getattr(thing, field.name)
+        written = f"_writer(type(v := thing.{name}), _first)(v)"
+        few.say(head := f"{',' if place else '{'}{_quoted(name)}:")
+        pieces.say(head)
         if name == without:
-            written = repr(_quoted(""))
-        elif field.default is not MISSING:
+            few.say(empty := _quoted(""))
+            pieces.say(empty)
+            continue
+        if value is field.default:
+            conditions.append(f"thing.{name} is _default_{name}")
+            few.say(_text(value))
+        elif type(value) is dict and not value:
+            conditions.append(f"type(thing.{name}) is dict and not thing.{name}")
+            few.say("{}")
+        else:
+            few.call(written)
+        if field.default is not MISSING:
             scope[f"_default_{name}"] = field.default
             always = repr(_text(field.default))
             written = f"{always} if thing.{name} is _default_{name} else {written}"
-        pieces += [repr(f"{',' if pieces else '{'}{_quoted(name)}:"), f"({written})"]
-    pieces.append(repr("}" if pieces else "{}"))
-    body = f"def write(thing):\n return ''.join(({', '.join(pieces)}))"
-    exec(body, scope)  # noqa: S102  # nosec B102 - of the names of our own fields
+        pieces.call(written)
+    for one in (few, pieces):
+        one.say("}" if fields(thing) else "{}")
+    lines = ["def write(thing):", f" return {pieces.joined()}"]
+    if conditions:
+        lines[1:1] = [f" if {' and '.join(conditions)}:", f"  return {few.joined()}"]
+    exec("\n".join(lines), scope)  # noqa: S102  # nosec B102 - of the names of our own fields
     write: _Write = scope["write"]
     return write
+
+
+class _Pieces:
+    """Code of the pieces of a text, with what is always the same next to each other as one."""
+
+    def __init__(self) -> None:
+        self.code: list[str] = []
+        self._said = ""
+
+    def say(self, text: str) -> None:
+        """Add what is always the same."""
+        self._said += text
+
+    def call(self, code: str) -> None:
+        """Add what code gives."""
+        self.code += [*self._constant(), f"({code})"]
+        self._said = ""
+
+    def _constant(self) -> list[str]:
+        return [repr(self._said)] if self._said else []
+
+    def joined(self) -> str:
+        """Return code that joins the pieces."""
+        return f"''.join(({', '.join([*self.code, *self._constant()])},))"
