@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
+from functools import partial
 from itertools import compress, islice
 from json import encoder as json_encoder
 from operator import attrgetter, is_not, itemgetter
@@ -15,6 +16,7 @@ except ImportError:
     from hashlib import blake2b
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.late_code import Write, compiled, late_writer
 from proctor.core.suite import Case, Criterion, Json, Message, Suite
 
 
@@ -83,7 +85,7 @@ def _compiled_content(names: tuple[str, ...], defaults: tuple[Any, ...]) -> _Con
             f" if {_is_kept(name, default, scope)}:",
             f"  made[{name!r}] = value if type(value) in _SCALARS else _plain(value)",
         ]
-    content: _Content = _compiled([*lines, " return made"], scope)["content"]
+    content: _Content = compiled([*lines, " return made"], scope)["content"]
     return content
 
 
@@ -93,11 +95,12 @@ def is_plain(value: Any) -> bool:
     if kind in _SCALARS:
         return True
     if kind is dict:
-        for key, part in value.items():
-            if type(key) is not str or not (type(part) in _SCALARS or is_plain(part)):
-                return False
-        return True
-    return kind is list and all(map(is_plain, value))
+        if not _TEXTS.issuperset(map(type, value)):
+            return False
+        value = value.values()
+    elif kind is not list:
+        return False
+    return _SCALARS.issuperset(map(type, value)) or all(map(is_plain, value))
 
 
 def key_text(thing: Any) -> str:
@@ -133,7 +136,7 @@ def case_key(case: Case) -> str:
     """Address a case by its content; where it was written does not matter."""
     if case.files:
         return content_key(plain(case))
-    write = _CASE_WRITERS.get(Case) or _case_writer(case)
+    write = _CASE_WRITERS.get(Case) or _case_writer()
     return _hashed(f"[{write(case)}]")
 
 
@@ -276,7 +279,6 @@ _QUICK: Any = _MAKE and _MAKE(
 """The same encoder without what each use of it would set up anew, where Python has it."""
 _quoted = json_encoder.encode_basestring
 _TEXTS = frozenset({str})
-_Write = Callable[[Any], str]
 
 
 def _encoded(value: Json) -> str:
@@ -301,9 +303,9 @@ def _dict_text(thing: dict[Any, Any]) -> str:
 
 
 def _first_text(thing: Any) -> str:
-    """Write the first object of a class, and make what writes the others."""
+    """Write the first object of a class, and find what writes the others."""
     layout = _layout(kind := type(thing))
-    write = _WRITERS[kind] = _other_text if layout is None else _made_writer(thing, layout)
+    write = _WRITERS[kind] = _other_text if layout is None else _writer_of(kind, layout)
     return write(thing)
 
 
@@ -311,33 +313,60 @@ def _other_text(thing: Any) -> str:
     return _encoded(plain(thing))
 
 
-_WRITERS: dict[type[Any], _Write] = {
+_WRITERS: dict[type[Any], Write] = {
     **dict.fromkeys((bool, float, type(None)), _encoded),
-    **{str: _quoted, int: int.__repr__, tuple: _list_text, list: _list_text, dict: _dict_text},
+    str: _quoted,
+    int: int.__repr__,
+    tuple: _list_text,
+    list: _list_text,
+    dict: _dict_text,
 }
 """What writes the JSON of a thing, by its class."""
 _writer = _WRITERS.get
-_CASE_WRITERS: dict[type[Any], _Write] = {}
+_CASE_WRITERS: dict[type[Any], Write] = {}
 """The same without the place where a case was written."""
 
 
-def _case_writer(case: Case) -> _Write:
+def _case_writer() -> Write:
     layout = _layout(Case)
     assert layout is not None
-    _CASE_WRITERS[Case] = _made_writer(case, layout, without="source")
+    _writer_of(Case, layout, without="source")
     return _CASE_WRITERS[Case]
 
 
-def _made_writer(thing: Any, layout: _Layout, *, without: str = "") -> _Write:
-    """Compile what ``plain`` and the encoder do with the fields of a class, one after the other.
-
-    Every key is made so, and to look at each field in a loop takes twice as long. What has the same
-    fields as the first object, as most have, is written at once.
-    """
-    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text}
+def _writer_of(kind: type[Any], layout: _Layout, *, without: str = "") -> Write:
+    """Return what writes objects of a class as ``plain`` and the encoder do."""
     ordered = sorted(zip(layout[0], layout[1], strict=True), key=itemgetter(0))
     own = [(name, default) for name, default in ordered if name != without]
-    lines = ["def write(thing):", *_at_once(thing, own, scope), " parts = []"]
+    table = _CASE_WRITERS if without else _WRITERS
+
+    def put(write: Write) -> None:
+        table[kind] = write
+
+    def in_loop(thing: Any) -> str:
+        values = [(name, default, getattr(thing, name)) for name, default in own]
+        kept = [(name, value) for name, default, value in values if _keeps(value, default)]
+        return f"{{{','.join([f'{_quoted(name)}:{key_text(value)}' for name, value in kept])}}}"
+
+    put(late_writer(put, in_loop, partial(_alike_writer, own), partial(_any_writer, own)))
+    return table[kind]
+
+
+def _keeps(value: Any, default: Any) -> bool:
+    """Tell whether a field is neither empty nor at its default."""
+    if value is default or (not value and (value is None or isinstance(value, _EMPTY))):
+        return False
+    return type(value) is not type(default) or bool(value != default)
+
+
+_Fields = Sequence[tuple[str, Any]]
+"""Names of fields with their defaults."""
+
+
+def _any_writer(own: _Fields) -> Write:
+    """Compile what writes any object of a class, one field after the other."""
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text}
+    lines = ["def write(thing):", " parts = []"]
     for name, default in own:
         head = f"{_quoted(name)}:"
         lines += [
@@ -345,15 +374,13 @@ def _made_writer(thing: Any, layout: _Layout, *, without: str = "") -> _Write:
             f" if {_is_kept(name, default, scope)}:",
             f"  parts.append({head!r} + _writer(type(value), _first)(value))",
         ]
-    write: _Write = _compiled([*lines, " return '{' + ','.join(parts) + '}'"], scope)["write"]
-    write.__qualname__ = f"write_{type(thing).__name__}"
+    write: Write = compiled([*lines, " return '{' + ','.join(parts) + '}'"], scope)["write"]
     return write
 
 
-def _at_once(
-    thing: Any, own: Sequence[tuple[str, Any]], scope: dict[str, Any]
-) -> tuple[str, ...]:
-    """Return code for objects with the same fields as one; none where that cannot be told soon."""
+def _alike_writer(own: _Fields, thing: Any, other: Write) -> Write:
+    """Compile what writes objects with the same fields as one, each of them at once."""
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text, "_other": other}
     conditions, pieces = [], []
     for name, default in own:
         value = getattr(thing, name)
@@ -367,8 +394,15 @@ def _at_once(
             conditions.append(f"thing.{name}")
             pieces.append(f"{_quoted(name)}:{{_writer(type(v := thing.{name}), _first)(v)}}")
         else:
-            return ()
-    return f" if {' and '.join(conditions)}:", f"  return f'{{{{{','.join(pieces)}}}}}'"
+            return _any_writer(own)
+    lines = [
+        "def write(thing):",
+        f" if {' and '.join(conditions)}:",
+        f"  return f'{{{{{','.join(pieces)}}}}}'",
+        " return _other(thing)",
+    ]
+    write: Write = compiled(lines, scope)["write"]
+    return write
 
 
 def _is_kept(name: str, default: Any, scope: dict[str, Any]) -> str:
@@ -383,12 +417,6 @@ def _is_kept(name: str, default: Any, scope: dict[str, Any]) -> str:
         # What is empty is left out whatever the default.
         return condition
     return f"{condition} and (type(value) is not type(_default_{name}) or value != _default_{name})"
-
-
-def _compiled(lines: Sequence[str], scope: dict[str, Any]) -> dict[str, Any]:
-    """Run code that was written of the names of our own fields, and return what it defines."""
-    exec("\n".join(lines), scope)  # noqa: S102  # nosec B102
-    return scope
 
 
 def _layout(kind: type[Any]) -> _Layout | None:

@@ -7,24 +7,23 @@ those is part of a function that is compiled for each class.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
 from typing import Any
 
 import orjson
 
 from proctor.core.fingerprint import plain
+from proctor.core.late_code import Write, compiled, late_writer
 from proctor.store.rows import encode
 
 _quoted: Callable[[str], str] = json.encoder.encode_basestring
-_Write = Callable[[Any], str]
-_RECORDS: dict[tuple[type[Any], str], _Write] = {}
+_RECORDS: dict[tuple[type[Any], str], Write] = {}
 
 
 def encode_record(thing: Any, *, without: str = "") -> str:
     """Write a dataclass as ``rows.encode`` does, with the text of one field left empty."""
     key = type(thing), without
-    write = _RECORDS.get(key)
-    if write is None:
-        write = _RECORDS[key] = _made_writer(thing, without)
+    write = _RECORDS.get(key) or _writer_of(key, _RECORDS)
     try:
         text = write(thing)
         if not text.isascii():
@@ -55,10 +54,12 @@ def _dict_text(thing: dict[Any, Any]) -> str:
 
 
 def _first_text(thing: Any) -> str:
-    """Write the first object of a class, and make what writes the others."""
+    """Write the first object of a class, and find what writes the others."""
     kind = type(thing)
-    write = _WRITERS[kind] = _made_writer(thing) if is_dataclass(kind) else _other_text
-    return write(thing)
+    if not is_dataclass(kind):
+        _WRITERS[kind] = _other_text
+        return _other_text(thing)
+    return _writer_of(kind, _WRITERS)(thing)
 
 
 def _text(thing: Any) -> str:
@@ -69,51 +70,84 @@ def _other_text(thing: Any) -> str:
     return orjson.dumps(thing, default=plain).decode()
 
 
-_WRITERS: dict[type[Any], _Write] = {
-    **{str: _quoted, tuple: _list_text, list: _list_text, dict: _dict_text},
+_WRITERS: dict[type[Any], Write] = {
+    str: _quoted,
+    tuple: _list_text,
+    list: _list_text,
+    dict: _dict_text,
 }
 """What writes a thing, by its class."""
 _writer = _WRITERS.get
 
 
-def _made_writer(thing: Any, without: str = "") -> _Write:
-    """Compile what writes a class: one text, in which a field at its default is a constant.
+def _writer_of(key: Any, table: dict[Any, Write]) -> Write:
+    """Return what writes objects of a class, and enter it in a table.
 
-    What has the same fields at their defaults as the first object, as most have, is written of the
-    few pieces that differ.
+    The key is the class, or the class and a field whose text is left empty.
     """
-    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text}
+    kind, without = key if isinstance(key, tuple) else (key, "")
+    own = [(field.name, field.default) for field in fields(kind)]
+
+    def put(write: Write) -> None:
+        table[key] = write
+
+    def in_loop(thing: Any) -> str:
+        values = [(name, "" if name == without else getattr(thing, name)) for name, _ in own]
+        return f"{{{','.join([f'{_quoted(name)}:{_text(value)}' for name, value in values])}}}"
+
+    alike, any_of_class = (partial(made, own, without) for made in (_alike_writer, _any_writer))
+    put(late_writer(put, in_loop, alike, any_of_class))
+    return table[key]
+
+
+_Fields = Sequence[tuple[str, Any]]
+"""Names of fields with their defaults."""
+
+
+def _alike_writer(own: _Fields, without: str, thing: Any, other: Write) -> Write:
+    """Compile what writes objects with the same fields at their defaults as one, of few pieces."""
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text, "_other": other}
     conditions: list[str] = []
-    few, pieces = _Pieces(), _Pieces()
-    for place, field in enumerate(fields(thing)):
-        name, value = field.name, getattr(thing, field.name)
-        written = f"_writer(type(v := thing.{name}), _first)(v)"
-        few.say(head := f"{',' if place else '{'}{_quoted(name)}:")
-        pieces.say(head)
+    pieces = _Pieces()
+    for place, (name, default) in enumerate(own):
+        value = getattr(thing, name)
+        pieces.say(f"{',' if place else '{'}{_quoted(name)}:")
         if name == without:
-            few.say(empty := _quoted(""))
-            pieces.say(empty)
-            continue
-        if value is field.default:
+            pieces.say(_quoted(""))
+        elif value is default:
+            scope[f"_default_{name}"] = default
             conditions.append(f"thing.{name} is _default_{name}")
-            few.say(_text(value))
+            pieces.say(_text(value))
         elif type(value) is dict and not value:
             conditions.append(f"type(thing.{name}) is dict and not thing.{name}")
-            few.say("{}")
+            pieces.say("{}")
         else:
-            few.call(written)
-        if field.default is not MISSING:
-            scope[f"_default_{name}"] = field.default
-            always = repr(_text(field.default))
-            written = f"{always} if thing.{name} is _default_{name} else {written}"
-        pieces.call(written)
-    for one in (few, pieces):
-        one.say("}" if fields(thing) else "{}")
-    lines = ["def write(thing):", f" return {pieces.joined()}"]
-    if conditions:
-        lines[1:1] = [f" if {' and '.join(conditions)}:", f"  return {few.joined()}"]
-    exec("\n".join(lines), scope)  # noqa: S102  # nosec B102 - of the names of our own fields
-    write: _Write = scope["write"]
+            pieces.call(f"_writer(type(v := thing.{name}), _first)(v)")
+    lines = [
+        "def write(thing):",
+        f" if {' and '.join(conditions or ['True'])}:",
+        f"  return {pieces.joined()}",
+        " return _other(thing)",
+    ]
+    write: Write = compiled(lines, scope)["write"]
+    return write
+
+
+def _any_writer(own: _Fields, without: str) -> Write:
+    """Compile what writes any object of a class, of which fields at their defaults are constant."""
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text}
+    pieces = _Pieces()
+    for place, (name, default) in enumerate(own):
+        pieces.say(f"{',' if place else '{'}{_quoted(name)}:")
+        written = f"_writer(type(v := thing.{name}), _first)(v)"
+        if name == without:
+            pieces.say(_quoted(""))
+        elif default is MISSING:
+            pieces.call(written)
+        else:
+            scope[f"_default_{name}"] = default
+            pieces.call(f"{_text(default)!r} if thing.{name} is _default_{name} else {written}")
+    write: Write = compiled(["def write(thing):", f" return {pieces.joined()}"], scope)["write"]
     return write
 
 
@@ -138,4 +172,5 @@ class _Pieces:
 
     def joined(self) -> str:
         """Return code that joins the pieces."""
+        self.say("}" if self.code or self._said else "{}")
         return f"''.join(({', '.join([*self.code, *self._constant()])},))"

@@ -12,10 +12,11 @@ from typing import Any
 
 from proctor import registry
 from proctor.contracts.case_spool import SpooledCases
+from proctor.contracts.scorer import Scorer, decided_by_class
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
 from proctor.io.concurrency import PhaseCount
-from proctor.io.text_files import Document, read_jsonl, short_name
+from proctor.io.text_files import jsonl_values, short_name
 
 KEYS = frozenset({"id", "ask", "criteria", "references", "tags"})
 MOST_IDS = 100_000
@@ -33,8 +34,8 @@ def read_plain(path: Path, root: Path) -> Suite | None:
     cases = SpooledCases()
     read = PhaseCount("read")
     try:
-        for number, document in enumerate(read_jsonl(path), 1):
-            cases.append(reader.case(document, number))
+        for number, (line, row) in enumerate(jsonl_values(path), 1):
+            cases.append(reader.case(row, line, number))
             read.add()
     except (_NotPlain, PluginError, SuiteError):
         return None
@@ -58,9 +59,8 @@ class _PlainReader:
         self._dialogue = Spec(name="single_turn")
         self._vars: Mapping[str, Json] = {}
 
-    def case(self, document: Document, number: int) -> Case:
+    def case(self, row: Json, line: int, number: int) -> Case:
         """Return the case of a row, or raise `_NotPlain`."""
-        row = document.data
         if type(row) is not dict or not row.keys() <= KEYS:
             raise _NotPlain
         case_id = _text(row["id"]) if "id" in row else f"{self._stem}-{number}"
@@ -78,7 +78,7 @@ class _PlainReader:
             dialogue=self._dialogue,
             tags=_tags(row["tags"]) if "tags" in row else {},
             vars=self._vars,
-            source=f"{self._place}:{document.row}",
+            source=f"{self._place}:{line}",
         )
 
 
@@ -96,13 +96,24 @@ def _criterion(row: Mapping[str, Any], references: tuple[str, ...]) -> Criterion
     if not references and (name in _BY_REFERENCES or "references" in params.values()):
         raise _NotPlain
     spec = Spec(name=name, params=params)
-    scorer = registry.build("scorer", spec)
-    for _ in scorer.problems():
-        raise _NotPlain
-    marks = scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None
-    if marks is not None and marks <= 0:
+    scorer: Scorer = registry.build("scorer", spec)
+    if not _always_sound(type(scorer)) and not _is_sound(scorer):
         raise _NotPlain
     return Criterion(id=name, scorer=spec)
+
+
+def _is_sound(scorer: Scorer) -> bool:
+    """Tell whether a scorer has no problems, and gives marks."""
+    for _ in scorer.problems():
+        return False
+    marks = scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None
+    return marks is None or marks > 0
+
+
+@cache
+def _always_sound(kind: type[Scorer]) -> bool:
+    """Tell whether all scorers of a class are sound: the contract says all that matters."""
+    return decided_by_class(kind, "problems", "full_marks", "out_of")
 
 
 def _params(name: str, value: Any) -> dict[str, Json]:
