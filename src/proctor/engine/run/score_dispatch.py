@@ -212,6 +212,13 @@ class ScoreDispatcher:
                 for pair in pairs:
                     yield pair
 
+    def instantly(self, case: Case, criterion: Criterion, part: Attempt) -> Score | None:
+        """Score a part of an attempt here and now; None where its scorer runs elsewhere."""
+        scorer = self.scorers.of(criterion)
+        if kind_of(scorer) is not Kind.INSTANT or scorer.takes_long(part.output, case.references):
+            return None
+        return _instant(scorer, case, part)
+
     def kind_of_task(self, task: ScoreTask) -> Kind:
         """Return where the scorer of a task runs."""
         return _kind_for(self.scorers, task.criterion, task.case, task.attempt)
