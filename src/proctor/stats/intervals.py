@@ -113,9 +113,9 @@ class RatioSums:
             if weight > 0:
                 ratio = value / weight
                 # Not min() and max(): a call takes longer than all the rest.
-                if ratio < least:
+                if ratio < least:  # noqa: PLR1730
                     least = ratio
-                if ratio > most:
+                if ratio > most:  # noqa: PLR1730
                     most = ratio
             elif value:
                 least, most = -inf, inf
@@ -124,7 +124,7 @@ class RatioSums:
             n += 1
             total += value
             total_w += weight
-            if weight > heaviest:
+            if weight > heaviest:  # noqa: PLR1730
                 heaviest = weight
             before_v, before_w = value - mean_v, weight - mean_w
             mean_v += before_v / n

@@ -82,9 +82,7 @@ class RunScoring:
             notices.close()
         self.progress(self.counted)
 
-    def _take(
-        self, key: str, criterion: Criterion, score: Score, notices: FailureNotices
-    ) -> Score:
+    def _take(self, key: str, criterion: Criterion, score: Score, notices: FailureNotices) -> Score:
         """Add a score to its attempts, and store it; return it as stored."""
         scorer = criterion.scorer.name
         self._buffer.append((key, scorer, score))
