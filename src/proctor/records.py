@@ -116,15 +116,14 @@ def _values(names: list[str]) -> _Values:
     return lambda self: tuple(getattr(self, name) for name in names)
 
 
-def _is_equal(self: Any, other: object) -> bool:
+def _is_equal(self: Any, other: object) -> Any:
     kind = self.__class__
     if other.__class__ is not kind:
         return NotImplemented
     if (values := _COMPARED.get(kind)) is None:
         compared = [field.name for field in fields(self) if field.compare]
         values = _COMPARED[kind] = _values(compared)
-    same: bool = values(self) == values(other)
-    return same
+    return values(self) == values(other)
 
 
 def _hashed(self: Any) -> int:

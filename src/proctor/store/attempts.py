@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
@@ -18,7 +18,6 @@ from proctor.store.rows import (
     LinkedCase,
     LinkedKeys,
     Positions,
-    RunAttempt,
     decode,
     readable,
 )
@@ -32,6 +31,26 @@ if TYPE_CHECKING:
 
     from proctor.store.parts.linked import PartLinks
     from proctor.store.parts.reader import RunInParts
+
+    class Link(Protocol):
+        """What says which attempt a run has at a position, and which scores."""
+
+        @property
+        def position(self) -> int:
+            """The position of the case in the run's suite."""
+
+        @property
+        def index(self) -> int:
+            """The number of the attempt at its case."""
+
+        @property
+        def attempt_key(self) -> str:
+            """The key of the attempt."""
+
+        @property
+        def score_keys(self) -> Mapping[str, str]:
+            """The keys of its scores, by criterion id."""
+
 
 Place = tuple[int, int]
 Scored = tuple[Attempt, dict[str, Score]]
@@ -259,7 +278,7 @@ class Attempts:
         rows = self._database.fetch_keyed(attempts_among, keys)
         return readable(rows, attempt_from, self._damaged)
 
-    def link(self, run_id: str, rows: Iterable[RunAttempt]) -> None:
+    def link(self, run_id: str, rows: "Iterable[Link]") -> None:
         """Link attempts and scores to a run, replacing links at the same positions."""
         with self._database.write() as connection:
             self._liveness.begin(run_id)
