@@ -16,9 +16,9 @@ from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "maker"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -260,11 +260,23 @@ class _Init:
 def _init_of(cls: Any, *, frozen: bool) -> Any:
     """Compile the ``__init__`` of a class."""
     scope: dict[str, Any] = {"_factory_": _FACTORY}
+    before, is_set, after = _way_to_set(cls, scope) if frozen else ([], _PLAINLY, [])
+    head, lines, annotations = _parts_of_init(cls, is_set, scope)
+    if hasattr(cls, "__post_init__"):
+        after = [*after, "self.__post_init__()"]
+    init = _compiled(cls, ",".join(["self", *head]), [*before, *lines, *after], scope)
+    init.__annotations__ = {**annotations, "return": None}
+    return init
+
+
+def _parts_of_init(
+    cls: Any, is_set: str, scope: dict[str, Any]
+) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Return the parameters, the lines that set fields, and the types of an ``__init__``."""
     places: list[str] = []
     by_name: list[str] = []
+    lines: list[str] = []
     has_slots = "__slots__" in vars(cls)
-    before, is_set, after = _way_to_set(cls, scope) if frozen else ([], _PLAINLY, [])
-    lines = [*before]
     annotations: dict[str, Any] = {}
     for field in fields(cls):
         name, value = field.name, field.name
@@ -285,13 +297,47 @@ def _init_of(cls: Any, *, frozen: bool) -> Any:
         elif field.default is not MISSING and not has_slots:
             continue
         lines.append(is_set.format(name=name, value=value))
-    lines += after
-    if hasattr(cls, "__post_init__"):
-        lines.append("self.__post_init__()")
-    star = ["*", *by_name] if by_name else []
-    init = _compiled(cls, ",".join(["self", *places, *star]), lines, scope)
-    init.__annotations__ = {**annotations, "return": None}
-    return init
+    return [*places, *(["*", *by_name] if by_name else [])], lines, annotations
+
+
+class Maker:
+    """What makes instances of a frozen class with slots as calling the class does, sooner.
+
+    Where thousands are made one after the other, more than half of the time goes to handing over
+    names and values to ``__init__``: ``make`` is a function of the same parameters without that.
+    """
+
+    def __init__(self, cls: Any) -> None:
+        self._cls = cls
+        self._left = FEW
+        self.make: Any = self._few
+
+    def _few(self, *values: Any, **named: Any) -> Any:
+        self._left -= 1
+        if not self._left:
+            scope: dict[str, Any] = {"_factory_": _FACTORY, "_new_": object.__new__}
+            _, is_set, after = _way_to_set(self._cls, scope)
+            if is_set == _PLAINLY and not hasattr(self._cls, "__post_init__"):
+                head, lines, _ = _parts_of_init(self._cls, is_set, scope)
+                lines = ["self=_new_(_draft_)", *lines, *after, "return self"]
+                self.make = _compiled(self._cls, ",".join(head), lines, scope)
+            else:
+                self.make = self._cls
+        return self._cls(*values, **named)
+
+
+if TYPE_CHECKING:
+    Made_co = TypeVar("Made_co", covariant=True)
+
+    class _Maker(Protocol[Made_co]):
+        @property
+        def make(self) -> type[Made_co]: ...
+
+    def maker(cls: type[Made_co]) -> _Maker[Made_co]:
+        """Return what makes instances of a class sooner."""
+
+else:
+    maker = Maker
 
 
 _PLAINLY = "self.{name}={value}"

@@ -12,7 +12,9 @@ from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import AnswersInMemory
 from proctor.io.concurrency import batched, pause
-from proctor.records import dataclass
+from proctor.records import dataclass, maker
+
+_ROWS = maker(AttemptRow)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,7 @@ class AnswerImporter:
 def answer_row(position: int, case: Case, attempt: Attempt, scorers: Scorers) -> AttemptRow:
     """Return an answer as a row of the run, with the keys of its scores."""
     answered = attempt.status is AttemptStatus.ANSWERED
-    return AttemptRow(
+    return _ROWS.make(
         position=position,
         index=attempt.index,
         case=case,

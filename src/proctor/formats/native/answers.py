@@ -18,12 +18,14 @@ from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_values
 from proctor.io.temporary_database import MOST_IN_MEMORY, FirstEntries
 from proctor.io.text_files import Document, parse_json
+from proctor.records import maker
 from proctor.suggestions import closest, suggest
 
 ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet", ".xlsx")
 OWN = frozenset({"case", "output", "messages", "attempt", "tool_calls"})
 _SPOKEN = ("output", "messages", "tool_calls")
 _TEXTS = frozenset({str})
+_ATTEMPTS, _MESSAGES = maker(Attempt), maker(Message)
 MOST_ATTEMPTS = (1 << 31) - 1
 MOST_UNKNOWN = 1_000
 """How many cases that are not there are named."""
@@ -106,7 +108,7 @@ def _attempt(row: _Row, messages: tuple[Message, ...]) -> Attempt:
     answered = len(messages) > 0 and (
         messages[-1].role == "assistant" or any(one.role == "assistant" for one in messages)
     )
-    return Attempt(
+    return _ATTEMPTS.make(
         case_id=row.case,
         index=row.number,
         messages=messages,
@@ -323,7 +325,7 @@ def _plain_reply(data: Mapping[str, Json]) -> tuple[Message, ...] | None:
         or data.get("tool_calls") is not None
     ):
         return None
-    return (Message(role="assistant", content=as_text(output)),)
+    return (_MESSAGES.make(role="assistant", content=as_text(output)),)
 
 
 def _with_calls(findings: Findings, document: Document) -> tuple[Message, ...]:

@@ -17,6 +17,7 @@ from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
 from proctor.io.concurrency import PhaseCount
 from proctor.io.text_files import jsonl_values, short_name
+from proctor.records import maker
 
 KEYS = frozenset({"id", "ask", "criteria", "references", "tags"})
 MOST_IDS = 100_000
@@ -24,6 +25,7 @@ MOST_IDS = 100_000
 _WITH_PARTS = frozenset({"keywords", "blanks", "python_check"})
 """Scorers whose parameters are written in several ways, or name a module."""
 _BY_REFERENCES = frozenset({"exact_match", "token_f1", "rouge"})
+_CASES, _MESSAGES, _CRITERIA, _SPECS = maker(Case), maker(Message), maker(Criterion), maker(Spec)
 
 
 def read_plain(path: Path, root: Path) -> Suite | None:
@@ -70,9 +72,9 @@ class _PlainReader:
             raise _NotPlain
         self._ids.add(case_id)
         references = _texts(row["references"]) if "references" in row else ()
-        return Case(
+        return _CASES.make(
             id=case_id,
-            messages=(Message(role="user", content=_text(row.get("ask"))),),
+            messages=(_MESSAGES.make(role="user", content=_text(row.get("ask"))),),
             criteria=(_criterion(row, references),),
             references=references,
             dialogue=self._dialogue,
@@ -95,11 +97,11 @@ def _criterion(row: Mapping[str, Any], references: tuple[str, ...]) -> Criterion
     params = _params(name, value)
     if not references and (name in _BY_REFERENCES or "references" in params.values()):
         raise _NotPlain
-    spec = Spec(name=name, params=params)
+    spec = _SPECS.make(name=name, params=params)
     scorer: Scorer = registry.build("scorer", spec)
     if not _always_sound(type(scorer)) and not _is_sound(scorer):
         raise _NotPlain
-    return Criterion(id=name, scorer=spec)
+    return _CRITERIA.make(id=name, scorer=spec)
 
 
 def _is_sound(scorer: Scorer) -> bool:
