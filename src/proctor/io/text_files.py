@@ -1,7 +1,6 @@
 """Files that people write: read with limits, and with the place of every value."""
 
 import codecs
-import csv
 import io
 import json
 import math
@@ -279,6 +278,8 @@ def read_csv(path: Path) -> Iterator[Document]:
 
     Fields are apart by commas, semicolons, tabs or bars, as the header shows.
     """
+    import csv  # which answers as JSON do without
+
     csv.field_size_limit(MAX_ROW)
     started = 1
     lines = _CsvLines(path)
