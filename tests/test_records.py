@@ -296,3 +296,32 @@ def test_a_wrong_call_is_told_alike_by_the_first_instance(
 
     with pytest.raises(TypeError, match=words):
         First(*places, **names)
+
+
+def test_a_maker_makes_what_the_class_does() -> None:
+    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    class Place:
+        name: str
+        row: int = 0
+        tags: dict[str, int] = field(default_factory=dict)
+        note: str = field(default="", compare=False)
+        size: int = field(default=7, init=False)
+
+    @records.dataclass(frozen=True, slots=True)
+    class Pair:
+        one: int
+        two: int = 2
+
+    places, pairs = records.maker(Place), records.maker(Pair)
+    for _ in range(2 * records.FEW):
+        made = places.make(name="a", note="n")
+        assert type(made) is Place
+        assert made == Place(name="a")
+        assert (made.note, made.size, made.tags) == ("n", 7, {})
+        assert made.tags is not places.make(name="a").tags
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            made.name = "b"  # type: ignore[misc]
+        with pytest.raises(TypeError, match="unexpected keyword argument 'nobody'"):
+            places.make(name="a", nobody=1)  # type: ignore[call-arg]
+        assert pairs.make(1) == Pair(1, 2)
+    assert hash(places.make(name="a", tags=())) == hash(Place(name="a", tags=()))

@@ -16,9 +16,9 @@ from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "maker"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -40,31 +40,48 @@ def _with_quick_methods(cls: type, *, frozen: bool, slots: bool, kw_only: bool, 
     hash_given = _gives_hash(cls)
     if cls.__doc__ is None:  # for which the standard library would look at the signature
         cls.__doc__ = cls.__name__
-    how = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
-    finished: Any = how(cls)
-    all_fields = fields(finished)
-    names = [field.name for field in all_fields]
-    _check(finished, names, frozen=frozen)
-    shown = [field.name for field in all_fields if field.repr]
-    methods: dict[str, Any] = {
-        "__init__": _Init(finished, frozen=frozen),
-        "__repr__": _repr_of(shown),
-    }
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    names = [field.name for field in fields(made)]
+    _check(made, names, frozen=frozen)
+    init = _Init(frozen=frozen)
+    methods: dict[str, Any] = {"__init__": init, "__repr__": _shown}
     if eq:
-        methods["__eq__"] = _equal_by(_values([f.name for f in all_fields if f.compare]))
-        if not hash_given:
-            hashed = [field.name for field in all_fields if _is_hashed(field)] if frozen else []
-            finished.__hash__ = _hash_by(_values(hashed)) if frozen else None
+        methods["__eq__"] = _is_equal
     if frozen:
-        finished.__dataclass_params__.frozen = True
-        methods["__setattr__"], methods["__delattr__"] = _frozen(finished, frozenset(names))
+        methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
         if slots:
-            methods["__getstate__"], methods["__setstate__"] = _state_of(names)
-    own = vars(finished)
-    for name, method in methods.items():
-        if name not in own:
+            methods |= {"__getstate__": _state, "__setstate__": _take_state}
+    own = vars(made)
+    added = {name: method for name, method in methods.items() if name not in own}
+    if eq and not hash_given:
+        added["__hash__"] = _hashed if frozen else None
+    if slots:
+        finished = _with_slots(made, names, added)
+    else:
+        finished = made
+        for name, method in added.items():
             setattr(finished, name, method)
+    how = finished.__dataclass_params__
+    how.frozen = frozen
+    if hasattr(how, "slots"):
+        how.slots = slots
+    init.cls = finished
     return finished
+
+
+def _with_slots(cls: Any, names: list[str], added: dict[str, Any]) -> Any:
+    """Make a class anew with slots for its fields, as the standard library does, and methods.
+
+    What a class has from its beginning is entered sooner than what is set later.
+    """
+    if "__slots__" in vars(cls):
+        raise TypeError(f"{cls.__name__} already specifies __slots__")
+    there = {slot for base in cls.__mro__[1:-1] for slot in vars(base).get("__slots__", ())}
+    left_out = {"__dict__", "__weakref__", *names}
+    content = {name: value for name, value in vars(cls).items() if name not in left_out}
+    content["__slots__"] = tuple(name for name in names if name not in there)
+    content["__qualname__"] = cls.__qualname__
+    return type(cls)(cls.__name__, cls.__bases__, {**content, **added})
 
 
 def _gives_hash(cls: type) -> bool:
@@ -86,65 +103,81 @@ def _is_hashed(field: "Field[Any]") -> bool:
     return field.compare if field.hash is None else field.hash
 
 
-def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+_Values = Callable[[Any], tuple[Any, ...]]
+_COMPARED: dict[type, _Values] = {}
+_HASHED: dict[type, _Values] = {}
+"""What takes the values that are compared or hashed from an instance, by its class."""
+
+
+def _values(names: list[str]) -> _Values:
     """Return what takes the values of fields from an instance."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda self: tuple(getattr(self, name) for name in names)
 
 
-def _equal_by(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, Any], bool]:
-    def __eq__(self: Any, other: object) -> bool:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return values(self) == values(other)
-
-    return __eq__
-
-
-def _hash_by(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
-    def __hash__(self: Any) -> int:
-        return hash(values(self))
-
-    return __hash__
+def _is_equal(self: Any, other: object) -> Any:
+    kind = self.__class__
+    if other.__class__ is not kind:
+        return NotImplemented
+    if (values := _COMPARED.get(kind)) is None:
+        compared = [field.name for field in fields(self) if field.compare]
+        values = _COMPARED[kind] = _values(compared)
+    return values(self) == values(other)
 
 
-def _repr_of(names: list[str]) -> Callable[[Any], str]:
-    @recursive_repr("...")
-    def __repr__(self: Any) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{self.__class__.__qualname__}({shown})"
-
-    return __repr__
+def _hashed(self: Any) -> int:
+    if (values := _HASHED.get(kind := self.__class__)) is None:
+        hashed = [field.name for field in fields(self) if _is_hashed(field)]
+        values = _HASHED[kind] = _values(hashed)
+    return hash(values(self))
 
 
-def _frozen(cls: Any, names: frozenset[str]) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return methods that refuse to change fields, or anything of the very class."""
-
-    def __setattr__(self: Any, name: str, value: object) -> None:
-        if type(self) is cls or name in names:
-            raise FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(cls, self).__setattr__(name, value)
-
-    def __delattr__(self: Any, name: str) -> None:
-        if type(self) is cls or name in names:
-            raise FrozenInstanceError(f"cannot delete field {name!r}")
-        super(cls, self).__delattr__(name)
-
-    return __setattr__, __delattr__
+@recursive_repr("...")
+def _shown(self: Any) -> str:
+    names = [field.name for field in fields(self) if field.repr]
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+    return f"{self.__class__.__qualname__}({shown})"
 
 
-def _state_of(names: list[str]) -> tuple[Callable[..., Any], Callable[..., None]]:
-    """Return methods that pack and unpack an instance whose attributes cannot be set."""
+def _refuse_to_set(self: Any, name: str, value: object) -> None:
+    if (refusing := _refusing(self, name)) is None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    super(refusing, self).__setattr__(name, value)
 
-    def __getstate__(self: Any) -> list[Any]:
-        return [getattr(self, name) for name in names]
 
-    def __setstate__(self: Any, state: list[Any]) -> None:
-        for name, value in zip(names, state, strict=True):
-            object.__setattr__(self, name, value)
+def _refuse_to_delete(self: Any, name: str) -> None:
+    if (refusing := _refusing(self, name)) is None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    super(refusing, self).__delattr__(name)
 
-    return __getstate__, __setstate__
+
+def _refusing(self: Any, name: str) -> Any:
+    """Return the class that refuses changes, above which an attribute is looked for.
+
+    None if it refuses this one: a field, or anything of an instance of the very class.
+    """
+    kinds = type(self).__mro__
+    refusing: Any = next(one for one in kinds if vars(one).get("__setattr__") is _refuse_to_set)
+    named = any(field.name == name for field in fields(refusing))
+    return None if named or type(self) is refusing else refusing
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in fields(self)]
+
+
+def _take_state(self: Any, state: list[Any]) -> None:
+    for field, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
+
+
+for _method, _name in (
+    *((_is_equal, "__eq__"), (_hashed, "__hash__"), (_shown, "__repr__")),
+    *((_refuse_to_set, "__setattr__"), (_refuse_to_delete, "__delattr__")),
+    *((_state, "__getstate__"), (_take_state, "__setstate__")),
+):
+    _method.__name__ = _method.__qualname__ = _name
 
 
 class _Factory:
@@ -165,24 +198,24 @@ long as to make dozens of instances field by field, and most classes of a comman
 class _Init:
     """The ``__init__`` of a class until it is worth to be compiled, or somebody looks at it."""
 
-    def __init__(self, cls: Any, *, frozen: bool) -> None:
-        self._cls = cls
+    def __init__(self, *, frozen: bool) -> None:
+        self.cls: Any = None
         self._frozen = frozen
         self._left = FEW
         self._plan: list[tuple[Field[Any], bool]] = []
 
     def __get__(self, instance: object, owner: type) -> Any:
         # What is no instance asks for the signature (Python 3.13 binds it to the class).
-        if self._left > 0 and isinstance(instance, self._cls):
+        if self._left > 0 and isinstance(instance, self.cls):
             self._left -= 1
             return partial(self._fill, instance)
         finished = self._compiled()
         return finished if instance is None else finished.__get__(instance, owner)
 
     def _compiled(self) -> Any:
-        finished = _init_of(self._cls, frozen=self._frozen)
-        if vars(self._cls).get("__init__") is self:
-            self._cls.__init__ = finished
+        finished = _init_of(self.cls, frozen=self._frozen)
+        if vars(self.cls).get("__init__") is self:
+            self.cls.__init__ = finished
         return finished
 
     def _fill(self, instance: Any, /, *values: Any, **named: Any) -> None:
@@ -193,7 +226,7 @@ class _Init:
         put = object.__setattr__ if self._frozen else setattr
         for name, value in wanted:
             put(instance, name, value)
-        if hasattr(self._cls, "__post_init__"):
+        if hasattr(self.cls, "__post_init__"):
             instance.__post_init__()
 
     def _wanted(
@@ -201,10 +234,10 @@ class _Init:
     ) -> list[tuple[str, Any]] | None:
         """Return what each field is to be; none if something is wrong with the call."""
         if not self._plan:
-            has_slots = "__slots__" in vars(self._cls)
+            has_slots = "__slots__" in vars(self.cls)
             self._plan = [
                 (field, field.init or has_slots or field.default is MISSING)
-                for field in fields(self._cls)
+                for field in fields(self.cls)
             ]
         places = [field.name for field, _ in self._plan if field.init and not field.kw_only]
         passed = dict(zip(places, values, strict=False))
@@ -227,11 +260,23 @@ class _Init:
 def _init_of(cls: Any, *, frozen: bool) -> Any:
     """Compile the ``__init__`` of a class."""
     scope: dict[str, Any] = {"_factory_": _FACTORY}
+    before, is_set, after = _way_to_set(cls, scope) if frozen else ([], _PLAINLY, [])
+    head, lines, annotations = _parts_of_init(cls, is_set, scope)
+    if hasattr(cls, "__post_init__"):
+        after = [*after, "self.__post_init__()"]
+    init = _compiled(cls, ",".join(["self", *head]), [*before, *lines, *after], scope)
+    init.__annotations__ = {**annotations, "return": None}
+    return init
+
+
+def _parts_of_init(
+    cls: Any, is_set: str, scope: dict[str, Any]
+) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Return the parameters, the lines that set fields, and the types of an ``__init__``."""
     places: list[str] = []
     by_name: list[str] = []
+    lines: list[str] = []
     has_slots = "__slots__" in vars(cls)
-    # What refuses changes is passed by on the shortest way, which is three times as fast.
-    lines = ["_own_ = self.__dict__"] if frozen and not has_slots else []
     annotations: dict[str, Any] = {}
     for field in fields(cls):
         name, value = field.name, field.name
@@ -251,19 +296,72 @@ def _init_of(cls: Any, *, frozen: bool) -> Any:
             (by_name if field.kw_only else places).append(name + default)
         elif field.default is not MISSING and not has_slots:
             continue
-        if not frozen:
-            lines.append(f"self.{name}={value}")
-        elif has_slots:
-            scope[f"_set_{name}_"] = vars(cls)[name].__set__
-            lines.append(f"_set_{name}_(self,{value})")
-        else:
-            lines.append(f"_own_[{name!r}]={value}")
-    if hasattr(cls, "__post_init__"):
-        lines.append("self.__post_init__()")
-    star = ["*", *by_name] if by_name else []
-    init = _compiled(cls, ",".join(["self", *places, *star]), lines, scope)
-    init.__annotations__ = {**annotations, "return": None}
-    return init
+        lines.append(is_set.format(name=name, value=value))
+    return [*places, *(["*", *by_name] if by_name else [])], lines, annotations
+
+
+class Maker:
+    """What makes instances of a frozen class with slots as calling the class does, sooner.
+
+    Where thousands are made one after the other, more than half of the time goes to handing over
+    names and values to ``__init__``: ``make`` is a function of the same parameters without that.
+    """
+
+    def __init__(self, cls: Any) -> None:
+        self._cls = cls
+        self._left = FEW
+        self.make: Any = self._few
+
+    def _few(self, *values: Any, **named: Any) -> Any:
+        self._left -= 1
+        if not self._left:
+            scope: dict[str, Any] = {"_factory_": _FACTORY, "_new_": object.__new__}
+            _, is_set, after = _way_to_set(self._cls, scope)
+            if is_set == _PLAINLY and not hasattr(self._cls, "__post_init__"):
+                head, lines, _ = _parts_of_init(self._cls, is_set, scope)
+                lines = ["self=_new_(_draft_)", *lines, *after, "return self"]
+                self.make = _compiled(self._cls, ",".join(head), lines, scope)
+            else:
+                self.make = self._cls
+        return self._cls(*values, **named)
+
+
+if TYPE_CHECKING:
+    Made_co = TypeVar("Made_co", covariant=True)
+
+    class _Maker(Protocol[Made_co]):
+        @property
+        def make(self) -> type[Made_co]: ...
+
+    def maker(cls: type[Made_co]) -> _Maker[Made_co]:
+        """Return what makes instances of a class sooner."""
+
+else:
+    maker = Maker
+
+
+_PLAINLY = "self.{name}={value}"
+_CLASS: Any = vars(object)["__class__"]
+WORTH_A_DRAFT = 4
+"""Fields from which on an instance is filled while it is of a class that takes changes."""
+
+
+def _way_to_set(cls: Any, scope: dict[str, Any]) -> tuple[list[str], str, list[str]]:
+    """Return code that sets a field of what refuses changes, and what goes before and after it.
+
+    It is passed by on the shortest way, which is three times as fast. To set a slot nevertheless
+    takes a call, as long as a dozen plain assignments: so many slots are filled while the instance
+    is of a class of the same slots that takes changes.
+    """
+    own = vars(cls)
+    if "__slots__" not in own:
+        return ["_own_ = self.__dict__"], "_own_['{name}']={value}", []
+    if cls.__bases__ != (object,) or len(own["__slots__"]) < WORTH_A_DRAFT:
+        scope |= {f"_set_{name}_": own[name].__set__ for name in own["__slots__"]}
+        return [], "_set_{name}_(self,{value})", []
+    draft = type(cls.__name__, (object,), {"__slots__": own["__slots__"]})
+    scope |= {"_become_": _CLASS.__set__, "_draft_": draft, "_finished_": cls}
+    return ["_become_(self,_draft_)"], _PLAINLY, ["self.__class__=_finished_"]
 
 
 def _compiled(cls: Any, head: str, lines: list[str], scope: dict[str, Any]) -> Any:

@@ -326,8 +326,11 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     if kind == "scorer":
         if (scorer := shared_scorer(spec)) is not None:
             return scorer
+        cls: Any = _self_contained(spec.name)
+        if cls is not None and not spec.params.get(VARIANT):
+            return _shared(cls, spec)
         if spec.name in BUILT_IN[kind]:
-            cls: Any = class_of(kind, spec)
+            cls = class_of(kind, spec)
             return _shared(cls, spec) if _is_self_contained(cls) else _built(cls, kind, spec)
     if (instance := lent(kind, spec.name)) is not None:
         return instance
@@ -342,18 +345,25 @@ def shared_scorer(spec: Spec) -> Any | None:
 
 def _shared(cls: Any, spec: Spec) -> Any:
     """Return the one scorer of these parameters, or make it."""
-    key = spec.name, _written(spec.params)
-    if not key[1] or (shared := _SHARED.get(key)) is None:
+    if not (params := _written(spec.params)):
+        return _built(cls, "scorer", spec)
+    key = spec.name, params
+    if (shared := _SHARED.get(key)) is None:
         shared = _built(cls, "scorer", spec)
-        if key[1]:
-            if len(_SHARED) >= MOST_SHARED:
-                _SHARED.clear()
-            _SHARED[key] = shared
-    if key[1]:
-        if len(_OF_SPEC) >= MOST_SHARED:
-            _OF_SPEC.clear()
-        _OF_SPEC[id(spec)] = spec, shared
+        if len(_SHARED) >= MOST_SHARED:
+            _SHARED.clear()
+        _SHARED[key] = shared
+    if len(_OF_SPEC) >= MOST_SHARED:
+        _OF_SPEC.clear()
+    _OF_SPEC[id(spec)] = spec, shared
     return shared
+
+
+@cache
+def _self_contained(name: str) -> Any | None:
+    """Return the scorer of a name that comes with Proctor, if it is self-contained."""
+    cls: Any = find("scorer", name) if name in BUILT_IN["scorer"] else None
+    return cls if cls is not None and _is_self_contained(cls) else None
 
 
 @cache

@@ -1,11 +1,14 @@
 """Keys: the same content always has the same one, other content another."""
 
 import json
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
+from typing import Any
 
 import pytest
 
+from proctor.core import fingerprint, late_code
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import (
     answer_key,
@@ -300,3 +303,53 @@ def test_each_field_is_part_of_a_text_for_keys_as_of_the_plain_value(kind: type)
         assert key_text(other) == sorted_json(plain(other)), name
         if isinstance(other, Case):
             assert case_key(other) == content_key(plain(other)), name
+
+
+@pytest.fixture
+def code_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compile code for the first object of a class, and for the first one that is otherwise."""
+    monkeypatch.setattr(late_code, "WORTH_CODE", 1)
+    tables: list[dict[type, Any]] = [fingerprint._WRITERS, fingerprint._CASE_WRITERS]
+    before = [dict(table) for table in tables]
+    for table in tables:
+        for kind in [kind for kind in table if is_dataclass(kind)]:
+            del table[kind]
+    yield
+    for table, entries in zip(tables, before, strict=True):
+        table.clear()
+        table.update(entries)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(kind, name) for kind, changed in OTHER.items() for name in ("", *changed)],
+    ids=str,
+)
+@pytest.mark.usefixtures("code_at_once")
+def test_code_for_one_object_writes_others_as_they_are(kind: type, name: str) -> None:
+    usual = {Case: CASE, Message: CASE.messages[0]}[kind]
+    first = replace(usual, **({name: OTHER[kind][name]} if name else {}))
+    others = [replace(usual, **{other: value}) for other, value in OTHER[kind].items()]
+    # The second time all of them find the code that is there for any object.
+    for thing in (first, first, usual, *others, usual, *others):
+        assert key_text(thing) == sorted_json(plain(thing))
+        if isinstance(thing, Case):
+            assert case_key(thing) == content_key(plain(thing))
+
+
+def test_code_is_compiled_where_it_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_code, "WORTH_CODE", 3)
+    put: list[Callable[[Any], str]] = []
+    first = late_code.late_writer(
+        put.append,
+        "loop {}".format,
+        lambda one, other: lambda thing: f"as {one}" if thing == one else other(thing),
+        lambda: "any {}".format,
+    )
+    assert [first(place) for place in range(3)] == ["loop 0", "loop 1", "loop 2"]
+    (alike,) = put
+    assert [alike(place) for place in (2, 5, 2, 6, 7)] == [
+        *("as 2", "loop 5", "as 2", "loop 6", "loop 7")
+    ]
+    assert put[1](8) == "any 8"
+    assert len(put) == 2

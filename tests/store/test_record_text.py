@@ -1,12 +1,16 @@
 """Documents of core objects: the text that the general encoder writes, for every field."""
 
-from dataclasses import MISSING, fields, replace
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
 import pytest
 
+from proctor.core import late_code
+from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec, Tool, ToolCall
+from proctor.store import record_text
 from proctor.store.record_text import encode_record
 from proctor.store.rows import encode
 
@@ -70,6 +74,48 @@ def test_each_field_of_a_case_is_written(name: str) -> None:
 )
 def test_the_text_is_that_of_the_general_encoder(thing: Any) -> None:
     assert encode_record(thing) == encode(thing)
+
+
+@pytest.fixture
+def code_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compile code for the first object of a class, and for the first one that is otherwise."""
+    monkeypatch.setattr(late_code, "WORTH_CODE", 1)
+    tables: list[dict[Any, Any]] = [record_text._WRITERS, record_text._RECORDS]
+    before = [dict(table) for table in tables]
+    record_text._RECORDS.clear()
+    for kind in [kind for kind in record_text._WRITERS if is_dataclass(kind)]:
+        del record_text._WRITERS[kind]
+    yield
+    for table, entries in zip(tables, before, strict=True):
+        table.clear()
+        table.update(entries)
+
+
+@pytest.mark.parametrize("name", ["", *(one.name for one in fields(Case))])
+@pytest.mark.usefixtures("code_at_once")
+def test_code_for_one_case_writes_others_as_they_are(name: str) -> None:
+    first = replace(CASE, **({name: OTHER[name]} if name else {}))
+    others = [replace(CASE, **{other: value}) for other, value in OTHER.items()]
+    # The second time all of them find the code that is there for any case.
+    for case in (first, first, CASE, *others, CASE, *others):
+        assert encode_record(case, without="source") == as_before(case)
+        assert encode_record(case) == encode(case)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        Attempt.of("a", "yes"),
+        Attempt.of("a", None, index=3),
+        Attempt(case_id="a", status=AttemptStatus.ERROR, error="no", seconds=1e-7),
+        Attempt(case_id="\ud800", usage={"candidate": {"cost": 0.1}}, notes={"n": [{}, None]}),
+        Attempt(case_id="a", meta={"big": 1 << 70, "one": "text"}),
+    ],
+)
+@pytest.mark.usefixtures("code_at_once")
+def test_attempts_are_written_as_before(attempt: Attempt) -> None:
+    for one in (Attempt.of("b", "first"), attempt, attempt):
+        assert encode_record(one) == encode(one)
 
 
 def test_no_default_is_forgotten() -> None:

@@ -120,6 +120,28 @@ def test_the_same_is_written_and_read_as_by_sqlalchemy(tmp_path: Path) -> None:
 JOB = BatchRow(id="k", model="m", remote="", created=1.0)
 
 
+@pytest.mark.parametrize("count", [99, 100, 124, 125, 126])
+def test_many_rows_are_written_as_single_ones(tmp_path: Path, count: int) -> None:
+    direct, other = tmp_path / "direct.db", tmp_path / "other.db"
+    with Store.open(str(direct)) as one, Store.open(f"sqlite:///{other}") as two:
+        for store in (one, two):
+            suite, _ = suite_of()
+            cases = [(f"case{n % 90}", Case(id=f"{n}", messages=(), criteria=(), source=AWKWARD))
+                     for n in range(count)]  # fmt: skip
+            store.suites.put(suite, "suite", cases, created=4.0)
+            failed = Attempt(case_id="c", status=AttemptStatus.ERROR, error="no")
+            store.attempts.put((f"a{n % 95}", failed) for n in range(count))
+            store.attempts.put((f"a{n}", Attempt.of("c", f"{AWKWARD}{n}")) for n in range(count))
+            store.attempts.put((f"a{n}", Attempt.of("c", "late")) for n in range(count))
+            store.scores.put((f"s{n}", "contains", Score(points=n / 7)) for n in range(count))
+            links = [RunAttempt(position=n, index=0, attempt_key=f"a{n}", score_keys={"c": f"s{n}"})
+                     for n in range(count)]  # fmt: skip
+            store.attempts.link("run", links)
+            store.results.put("run", [result(n) for n in range(count)])
+        assert one.database._engine is None
+    assert contents(direct) == contents(other)
+
+
 def broken_batch(store: Store) -> None:
     with store.batch():
         store.scores.put([("s", "contains", Score(points=1.0))])

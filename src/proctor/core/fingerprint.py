@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
+from functools import partial
 from itertools import chain, compress, islice
 from json import encoder as json_encoder
 from operator import attrgetter, is_not, itemgetter
@@ -15,6 +16,7 @@ except ImportError:
     from hashlib import blake2b
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.late_code import Write, compiled, late_writer
 from proctor.core.suite import Case, Criterion, Json, Message, Suite
 
 
@@ -83,7 +85,7 @@ def _compiled_content(names: tuple[str, ...], defaults: tuple[Any, ...]) -> _Con
             f" if {_is_kept(name, default, scope)}:",
             f"  made[{name!r}] = value if type(value) in _SCALARS else _plain(value)",
         ]
-    content: _Content = _compiled([*lines, " return made"], scope)["content"]
+    content: _Content = compiled([*lines, " return made"], scope)["content"]
     return content
 
 
@@ -93,31 +95,17 @@ def is_plain(value: Any) -> bool:
     if kind in _SCALARS:
         return True
     if kind is dict:
-        for key, part in value.items():
-            if type(key) is not str or not (type(part) in _SCALARS or is_plain(part)):
-                return False
-        return True
-    return kind is list and all(map(is_plain, value))
+        if not _TEXTS.issuperset(map(type, value)):
+            return False
+        value = value.values()
+    elif kind is not list:
+        return False
+    return _SCALARS.issuperset(map(type, value)) or all(map(is_plain, value))
 
 
 def key_text(thing: Any) -> str:
     """Write a thing as ``sorted_json`` writes what ``plain`` makes of it, without making that."""
-    kind = type(thing)
-    if kind is str:
-        return _quoted(thing)
-    if (write := _WRITERS.get(kind)) is not None:
-        return write(thing)
-    if kind is tuple or kind is list:
-        return f"[{','.join([key_text(part) for part in thing])}]" if thing else "[]"
-    if kind is dict and _TEXTS.issuperset(map(type, thing)):
-        ordered = sorted(thing.items()) if len(thing) > 1 else thing.items()
-        return f"{{{','.join([f'{_quoted(name)}:{key_text(value)}' for name, value in ordered])}}}"
-    if kind in _SCALARS:
-        return int.__repr__(thing) if kind is int else _encoded(thing)
-    if kind is _Written:
-        return str(thing)
-    write = _writer(kind)
-    return _encoded(plain(thing)) if write is None else write(thing)
+    return _writer(type(thing), _first_text)(thing)
 
 
 def digest(*things: Any) -> str:
@@ -207,15 +195,13 @@ def answer_key(case: Case, attempt: Attempt) -> str:
     """Address an attempt found on file by what the file says, wherever the file lies."""
     meta = "{}" if attempt.meta == {} else key_text(attempt.meta)
     usage = "{}" if attempt.usage == {} else key_text(attempt.usage)
-    recorded = f"{key_text(attempt.index)},{_quoted(attempt.status)},{_quoted(attempt.error)}"
-    parts = [
-        *('"answer"', _transcript(case.messages), _transcript(attempt.messages)),
-        f"[{recorded},{meta},{usage}]",
-        "null" if attempt.seconds is None else key_text(attempt.seconds),
-    ]
-    if attempt.notes:
-        parts.append(key_text(attempt.notes))
-    return _hashed(f"[{','.join(parts)}]")
+    seconds = "null" if attempt.seconds is None else key_text(attempt.seconds)
+    notes = f",{key_text(attempt.notes)}" if attempt.notes else ""
+    return _hashed(
+        f'["answer",{_transcript(case.messages)},{_transcript(attempt.messages)},'
+        f"[{key_text(attempt.index)},{_quoted(attempt.status)},{_quoted(attempt.error)},{meta},{usage}]"
+        f",{seconds}{notes}]"
+    )
 
 
 def attempt_key(case: Case, index: int, identity: str) -> str:
@@ -226,33 +212,25 @@ def attempt_key(case: Case, index: int, identity: str) -> str:
     place = [_filed(case), case.setup] if case.files or case.setup else []
     if case.tools or case.response_format:
         place.append({"tools": [case.tools, case.tool_choice, case.response_format]})
-    return digest(
-        "attempt",
-        case.id,
-        index,
-        _transcript(case.messages),
-        case.dialogue,
-        identity,
-        *place,
-    )
+    parts = [
+        *('"attempt"', key_text(case.id), key_text(index), _transcript(case.messages)),
+        *(key_text(case.dialogue), key_text(identity), *map(key_text, place)),
+    ]
+    return _hashed(f"[{','.join(parts)}]")
 
 
 def scoring_key(case: Case, criterion: Criterion, version: str) -> str:
     """Address all that a score depends on besides the attempt."""
-    parts = [
-        '"judged"',
-        key_text(case.messages),
-        "[]" if case.references == () else key_text(case.references),
-        "[]" if case.context == () else key_text(case.context),
-        "{}" if case.hidden == {} else key_text(case.hidden),
-        key_text(criterion.scorer),
-        _quoted(version),
-    ]
-    if case.files:
-        parts.append(key_text(_filed(case)))
+    more = f",{key_text(_filed(case))}" if case.files else ""
     if case.tools:
-        parts.append(key_text({"tools": case.tools}))
-    return _hashed(f"[{','.join(parts)}]")
+        more += f",{key_text({'tools': case.tools})}"
+    references = "[]" if case.references == () else key_text(case.references)
+    context = "[]" if case.context == () else key_text(case.context)
+    hidden = "{}" if case.hidden == {} else key_text(case.hidden)
+    return _hashed(
+        f'["judged",{key_text(case.messages)},{references},{context},{hidden},'
+        f"{key_text(criterion.scorer)},{_quoted(version)}{more}]"
+    )
 
 
 def score_key(
@@ -279,8 +257,8 @@ def score_key(
         more.append(attempt.index)
     if attempt.status is AttemptStatus.UNANSWERED:
         more.append(attempt.error)
-    parts = [_quoted(scoring), _transcript(attempt.messages), *map(key_text, more)]
-    return _hashed(f"[{','.join(parts)}]")
+    rest = "".join([f",{key_text(one)}" for one in more]) if more else ""
+    return _hashed(f"[{_quoted(scoring)},{_transcript(attempt.messages)}{rest}]")
 
 
 def _filed(case: Case) -> list[list[str]]:
@@ -288,21 +266,17 @@ def _filed(case: Case) -> list[list[str]]:
     return [[file.name, file.digest] for file in case.files]
 
 
-class _Written(str):
-    """JSON that is part of what is hashed as it stands."""
-
-    __slots__ = ()
-
-
-def _transcript(messages: Sequence[Message]) -> _Written:
+def _transcript(messages: Sequence[Message]) -> str:
     """Write a transcript in the form that is quick to hash: role, words and the rest, if any."""
-    listed = [
-        f"[{_quoted(message.role)},{_quoted(message.content)}]"
-        if not message.images and not message.tool_calls and not message.tool_call_id
-        else key_text(_with_rest(message))
-        for message in messages
-    ]
-    return _Written(f"[{','.join(listed)}]")
+    if len(messages) == 1:  # as most have
+        return f"[{_said(messages[0])}]"
+    return f"[{','.join(map(_said, messages))}]"
+
+
+def _said(message: Message) -> str:
+    if message.images or message.tool_calls or message.tool_call_id:
+        return key_text(_with_rest(message))
+    return f"[{_quoted(message.role)},{_quoted(message.content)}]"
 
 
 def _with_rest(message: Message) -> list[Json]:
@@ -325,50 +299,129 @@ _QUICK: Any = _MAKE and _MAKE(
 """The same encoder without what each use of it would set up anew, where Python has it."""
 _quoted = json_encoder.encode_basestring
 _TEXTS = frozenset({str})
-_Write = Callable[[Any], str]
-_WRITERS: dict[type[Any], _Write | None] = {}
-"""What writes the JSON of a class, for classes that have fields."""
-_CASE_WRITERS: dict[type[Any], _Write] = {}
-"""The same without the place where a case was written."""
 
 
 def _encoded(value: Json) -> str:
     return "".join(_QUICK(value, 0)) if _QUICK else _ENCODER.encode(value)
 
 
-def _writer(kind: type[Any]) -> _Write | None:
-    """Return what writes a dataclass, made once for each class."""
-    if kind not in _WRITERS:
-        layout = _layout(kind)
-        _WRITERS[kind] = None if layout is None else _made_writer(kind, layout)
-    return _WRITERS[kind]
+def _list_text(things: Sequence[Any]) -> str:
+    if len(things) == 1:  # as most have
+        return f"[{_writer(type(one := things[0]), _first_text)(one)}]"
+    texts = [_writer(type(one), _first_text)(one) for one in things]
+    return f"[{','.join(texts)}]" if things else "[]"
 
 
-def _case_writer() -> _Write:
+def _dict_text(thing: dict[Any, Any]) -> str:
+    if not _TEXTS.issuperset(map(type, thing)):
+        return _encoded(plain(thing))
+    if len(thing) == 1:
+        ((name, value),) = thing.items()
+        return f"{{{_quoted(name)}:{_writer(type(value), _first_text)(value)}}}"
+    pairs = [f"{_quoted(name)}:{key_text(value)}" for name, value in sorted(thing.items())]
+    return f"{{{','.join(pairs)}}}"
+
+
+def _first_text(thing: Any) -> str:
+    """Write the first object of a class, and find what writes the others."""
+    layout = _layout(kind := type(thing))
+    write = _WRITERS[kind] = _other_text if layout is None else _writer_of(kind, layout)
+    return write(thing)
+
+
+def _other_text(thing: Any) -> str:
+    return _encoded(plain(thing))
+
+
+_WRITERS: dict[type[Any], Write] = {
+    **dict.fromkeys((bool, float, type(None)), _encoded),
+    str: _quoted,
+    int: int.__repr__,
+    tuple: _list_text,
+    list: _list_text,
+    dict: _dict_text,
+}
+"""What writes the JSON of a thing, by its class."""
+_writer = _WRITERS.get
+_CASE_WRITERS: dict[type[Any], Write] = {}
+"""The same without the place where a case was written."""
+
+
+def _case_writer() -> Write:
     layout = _layout(Case)
     assert layout is not None
-    _CASE_WRITERS[Case] = _made_writer(Case, layout, without="source")
+    _writer_of(Case, layout, without="source")
     return _CASE_WRITERS[Case]
 
 
-def _made_writer(kind: type[Any], layout: _Layout, *, without: str = "") -> _Write:
-    """Compile what ``plain`` and the encoder do with the fields of a class, one after the other.
+def _writer_of(kind: type[Any], layout: _Layout, *, without: str = "") -> Write:
+    """Return what writes objects of a class as ``plain`` and the encoder do."""
+    ordered = sorted(zip(layout[0], layout[1], strict=True), key=itemgetter(0))
+    own = [(name, default) for name, default in ordered if name != without]
+    table = _CASE_WRITERS if without else _WRITERS
 
-    Every key is made so, and to look at each field in a loop takes twice as long.
-    """
-    scope: dict[str, Any] = {"_quoted": _quoted, "_text": key_text}
+    def put(write: Write) -> None:
+        table[kind] = write
+
+    def in_loop(thing: Any) -> str:
+        values = [(name, default, getattr(thing, name)) for name, default in own]
+        kept = [(name, value) for name, default, value in values if _keeps(value, default)]
+        return f"{{{','.join([f'{_quoted(name)}:{key_text(value)}' for name, value in kept])}}}"
+
+    put(late_writer(put, in_loop, partial(_alike_writer, own), partial(_any_writer, own)))
+    return table[kind]
+
+
+def _keeps(value: Any, default: Any) -> bool:
+    """Tell whether a field is neither empty nor at its default."""
+    if value is default or (not value and (value is None or isinstance(value, _EMPTY))):
+        return False
+    return type(value) is not type(default) or bool(value != default)
+
+
+_Fields = Sequence[tuple[str, Any]]
+"""Names of fields with their defaults."""
+
+
+def _any_writer(own: _Fields) -> Write:
+    """Compile what writes any object of a class, one field after the other."""
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text}
     lines = ["def write(thing):", " parts = []"]
-    for name, default in sorted(zip(layout[0], layout[1], strict=True), key=itemgetter(0)):
-        if name == without:
-            continue
+    for name, default in own:
         head = f"{_quoted(name)}:"
         lines += [
             f" value = thing.{name}",
             f" if {_is_kept(name, default, scope)}:",
-            f"  parts.append({head!r} + (_quoted(value) if type(value) is str else _text(value)))",
+            f"  parts.append({head!r} + _writer(type(value), _first)(value))",
         ]
-    write: _Write = _compiled([*lines, " return '{' + ','.join(parts) + '}'"], scope)["write"]
-    write.__qualname__ = f"write_{kind.__name__}"
+    write: Write = compiled([*lines, " return '{' + ','.join(parts) + '}'"], scope)["write"]
+    return write
+
+
+def _alike_writer(own: _Fields, thing: Any, other: Write) -> Write:
+    """Compile what writes objects with the same fields as one, each of them at once."""
+    scope: dict[str, Any] = {"_writer": _writer, "_first": _first_text, "_other": other}
+    conditions, pieces = [], []
+    for name, default in own:
+        value = getattr(thing, name)
+        if value is default:
+            scope[f"_default_{name}"] = default
+            conditions.append(f"thing.{name} is _default_{name}")
+        elif type(value) is dict and not value:
+            conditions.append(f"type(thing.{name}) is dict and not thing.{name}")
+        elif value and (default is MISSING or default is None or default in ("", ())):
+            # Whatever is not empty is no such default.
+            conditions.append(f"thing.{name}")
+            pieces.append(f"{_quoted(name)}:{{_writer(type(v := thing.{name}), _first)(v)}}")
+        else:
+            return _any_writer(own)
+    lines = [
+        "def write(thing):",
+        f" if {' and '.join(conditions)}:",
+        f"  return f'{{{{{','.join(pieces)}}}}}'",
+        " return _other(thing)",
+    ]
+    write: Write = compiled(lines, scope)["write"]
     return write
 
 
@@ -384,12 +437,6 @@ def _is_kept(name: str, default: Any, scope: dict[str, Any]) -> str:
         # What is empty is left out whatever the default.
         return condition
     return f"{condition} and (type(value) is not type(_default_{name}) or value != _default_{name})"
-
-
-def _compiled(lines: Sequence[str], scope: dict[str, Any]) -> dict[str, Any]:
-    """Run code that was written of the names of our own fields, and return what it defines."""
-    exec("\n".join(lines), scope)  # noqa: S102  # nosec B102
-    return scope
 
 
 def _layout(kind: type[Any]) -> _Layout | None:

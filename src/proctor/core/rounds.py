@@ -145,6 +145,8 @@ def scored_part(criterion: Criterion, attempt: Attempt) -> Attempt:
     says why; nobody is asked about such a part.
     """
     turn = criterion.turn
+    if turn is None and not attempt.notes:
+        return attempt
     rounds = rounds_of(attempt)
     if turn is None:
         return _unless_failed(attempt, rounds[-1:])

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from proctor.io.text_files import Document, file_error, read_csv, read_jsonl
+from proctor.io.json_bytes import Json
+from proctor.io.text_files import Document, file_error, jsonl_values, read_csv, read_jsonl
 
 TABLE_ENDINGS = (".csv", ".tsv")
 """Tables whose first line names the columns."""
@@ -19,6 +20,13 @@ def read_rows(path: Path) -> Iterator[Document]:
     if not path.is_file():
         raise file_error(path, "there is no such file")
     return reader(path)
+
+
+def read_values(path: Path) -> Iterator[tuple[int | None, Json]]:
+    """Read the values of a file's rows, each with its line."""
+    if path.suffix.lower() == ".jsonl" and path.is_file():
+        return jsonl_values(path)
+    return ((document.row, document.data) for document in read_rows(path))
 
 
 def _read_parquet(path: Path) -> Iterator[Document]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
@@ -12,14 +12,13 @@ from proctor.core.score import Score
 from proctor.errors import StoreError
 from proctor.store import sql
 from proctor.store.database import Database, among, chunks
+from proctor.store.record_text import encode_record
 from proctor.store.rows import (
     BROKEN,
     LinkedCase,
     LinkedKeys,
     Positions,
-    RunAttempt,
     decode,
-    encode,
     readable,
 )
 from proctor.store.runs import Liveness, Runs
@@ -32,6 +31,26 @@ if TYPE_CHECKING:
 
     from proctor.store.parts.linked import PartLinks
     from proctor.store.parts.reader import RunInParts
+
+    class Link(Protocol):
+        """What says which attempt a run has at a position, and which scores."""
+
+        @property
+        def position(self) -> int:
+            """The position of the case in the run's suite."""
+
+        @property
+        def index(self) -> int:
+            """The number of the attempt at its case."""
+
+        @property
+        def attempt_key(self) -> str:
+            """The key of the attempt."""
+
+        @property
+        def score_keys(self) -> Mapping[str, str]:
+            """The keys of its scores, by criterion id."""
+
 
 Place = tuple[int, int]
 Scored = tuple[Attempt, dict[str, Score]]
@@ -218,10 +237,12 @@ class Attempts:
 
         def documents() -> Iterator[dict[str, str]]:
             for key, attempt in rows:
-                left.update(
-                    (key, file) for after in _left(attempt) for file in after.values() if file
-                )
-                yield {"key": key, "status": attempt.status.value, "document": encode(attempt)}
+                if attempt.notes:
+                    left.update(
+                        (key, file) for after in _left(attempt) for file in after.values() if file
+                    )
+                document = encode_record(attempt)
+                yield {"key": key, "status": attempt.status.value, "document": document}
 
         with self._database.batch():
             self._database.delete_keys("attempts", self._damaged)
@@ -257,7 +278,7 @@ class Attempts:
         rows = self._database.fetch_keyed(attempts_among, keys)
         return readable(rows, attempt_from, self._damaged)
 
-    def link(self, run_id: str, rows: Iterable[RunAttempt]) -> None:
+    def link(self, run_id: str, rows: "Iterable[Link]") -> None:
         """Link attempts and scores to a run, replacing links at the same positions."""
         with self._database.write() as connection:
             self._liveness.begin(run_id)

@@ -217,7 +217,7 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
         "low": row.low,
         "high": row.high,
         "spread": row.spread,
-        "tags": encode(row.tags),
+        "tags": encode(row.tags) if row.tags else "{}",
         "cluster": row.cluster or None,
         **row.sort_keys._asdict(),
     }

@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,10 @@ WRITER_CACHE = "PRAGMA cache_size=-65536"
 """A cache for the index pages of random keys, which readers do not need."""
 FEWEST_ROWS = 100
 """From so many rows on it is worth to look for what all of them lack."""
+TOGETHER = 25
+"""How many rows are inserted by one statement."""
+MOST_VALUES = 900
+"""How many values a statement may have in every version of SQLite."""
 KEYS = "keys"
 """The name of the one value of a statement that may be a list."""
 _LISTED = f"(__[POSTCOMPILE_{KEYS}])"
@@ -245,8 +251,15 @@ class SqliteConnection:
         """Execute a statement, once or for all rows."""
         text = self._text(named)
         if isinstance(rows, list):
-            cursor = self.raw.executemany(*text.for_rows(rows))
-            return Fetched((), cursor.rowcount)
+            sql, all_values = text.for_rows(rows)
+            count = 0
+            if len(rows) >= FEWEST_ROWS and (together := _together(sql)) is not None:
+                several, own = together
+                whole = len(rows) // TOGETHER * TOGETHER
+                groups = zip(*[islice(all_values, whole)] * TOGETHER, strict=True)
+                joined = (_joined(group, own) for group in groups)
+                count = self.raw.executemany(several, joined).rowcount
+            return Fetched((), count + self.raw.executemany(sql, all_values).rowcount)
         row = rows or {}
         sql, values = text.with_keys(row) if text.has_keys else (text.sql, text.values(row))
         cursor = self.raw.execute(sql, values)
@@ -258,6 +271,28 @@ class SqliteConnection:
 
             text = self._statements[named.name] = SqliteStatement(*TEXTS[named.name])
         return text
+
+
+@lru_cache(maxsize=64)
+def _together(sql: str) -> tuple[str, int] | None:
+    """Return an insert of several rows at once, and how many values each row has of its own.
+
+    SQLite takes two thirds of the time for them: what it does for each statement it does once.
+    """
+    head, values, rest = sql.partition(" VALUES (")
+    marks, end, tail = rest.partition(")")
+    if not head.startswith("INSERT") or not values or not end or "(" in marks or "'" in sql:
+        return None
+    own = marks.count("?")
+    if not own or own * TOGETHER > MOST_VALUES:
+        return None
+    return f"{head} VALUES {', '.join([f'({marks})'] * TOGETHER)}{tail}", own
+
+
+def _joined(group: Sequence[tuple[Any, ...]], own: int) -> list[Any]:
+    """Return the values of several rows, and then those that follow the values of every row."""
+    joined = [value for row in group for value in row[:own]]
+    return [*joined, *group[0][own:]]
 
 
 class _Lent:

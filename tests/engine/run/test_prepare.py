@@ -230,6 +230,27 @@ def test_attempts_wait_in_line_for_a_server_that_gets_no_more_calls(
     assert gc.get_threshold() == before
 
 
+def test_what_was_there_before_a_run_is_not_looked_through_for_garbage(
+    tmp_path: Path, store: Store
+) -> None:
+    suite, answers = tmp_path / "suite.jsonl", tmp_path / "answers.jsonl"
+    suite.write_text('{"id": "a", "ask": "?", "criteria": "x"}\n', encoding="utf-8")
+    answers.write_text('{"case": "a", "output": "x"}\n', encoding="utf-8")
+    settings = RunSettings(suite=SuiteSettings(path=suite), answers=answers)
+    frozen: list[int] = []
+    gc.unfreeze()
+    asyncio.run(evaluate(settings, store, lambda _: frozen.append(gc.get_freeze_count())))
+    assert frozen
+    assert min(frozen) > 10_000
+    assert gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        asyncio.run(evaluate(settings, store))
+        assert gc.get_freeze_count() > 10_000, "who froze it before thaws it"
+    finally:
+        gc.unfreeze()
+
+
 def test_processes_are_started_for_the_criteria_that_need_them_alone() -> None:
     def case(number: int, name: str, value: str) -> Case:
         spec = Spec(name=name, params={"pattern" if name == "matches" else "text": value})

@@ -129,6 +129,20 @@ def test_only_what_is_missing_or_failed_is_scored_and_equal_keys_once() -> None:
     assert stores.batches == [["shared", "failed"]]
 
 
+def test_cases_of_one_attempt_share_a_score_with_all_others_of_its_key() -> None:
+    alone = [exact(name, ("y", {}, "shared")) for name in "ab"]
+    several = exact("c", ("y", {}, "shared"), ("z", {}, "own"))
+    again = exact("d", ("w", {"e": Score.failed("before")}, "failed"))
+    work, stores, dispatcher, _ = scored(*alone, several, again)
+    assert dispatcher.seen == ["own", "failed"], "the others were scored at once"
+    made = [scores["e"] for case in (*alone, several, again) for _, scores in case.attempts]
+    assert made[0].reason == "the case has no reference to compare with"
+    assert all(score is made[0] for score in made[:3])
+    assert made[3:] == [POINT, POINT]
+    assert work.counted == Graded(judged=3, failed=1)
+    assert sorted(key for batch in stores.batches for key in batch) == ["failed", "own", "shared"]
+
+
 def test_a_failure_is_kept_counted_and_told_once_a_kind() -> None:
     case = exact("a", ("bad", {}, "k1"), ("bad", {}, "k2"), ("good", {}, "k3"))
     work, stores, _, told = scored(case)

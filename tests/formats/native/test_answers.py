@@ -195,8 +195,8 @@ def test_a_small_file_is_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, times: int
 ) -> None:
     opened: list[Path] = []
-    read_rows = answers.read_rows
-    monkeypatch.setattr(answers, "read_rows", lambda path: opened.append(path) or read_rows(path))
+    read = answers.read_values
+    monkeypatch.setattr(answers, "read_values", lambda path: opened.append(path) or read(path))
     monkeypatch.setattr(answers, "MOST_HELD", most)
     file = tmp_path / "answers.jsonl"
     rows = [{"case": "a", "output": f"say {n}", "note": [n]} for n in range(5)]

@@ -23,7 +23,7 @@ from proctor.engine.run.plain_cases import PlainBlock, PlainColumns, PlainShapes
 from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
-from proctor.records import dataclass
+from proctor.records import dataclass, maker
 from proctor.reports.reasons import full_marks, is_full
 from proctor.stats.intervals import IntervalMethod
 from proctor.store.rows import LinkedCase, ResultRow, SortKeys, reason_text, tag_text
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _NEAR = 1e-9
+_ROWS = maker(ResultRow)
 NO_SORT_KEYS = SortKeys()
 
 
@@ -195,7 +196,7 @@ class RunSums:
         reason = None
         if not is_full(value, case):
             reason = _first_reason(case_result(self._how, case, linked.attempts))
-        return ResultRow(
+        return _ROWS.make(
             position=linked.position,
             case_id=case.id,
             status=ValueStatus.SCORED,

@@ -17,7 +17,7 @@ from proctor.engine.run.aggregate import stored_score
 from proctor.errors import StoreError
 from proctor.io.concurrency import batched, is_without_loop
 from proctor.records import dataclass
-from proctor.store.rows import LinkedCase, RunAttempt
+from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
@@ -75,6 +75,11 @@ class AttemptRow:
     """The key of the score by the id of its criterion."""
     scores: Mapping[str, Score] = field(default_factory=dict)
     """Existing scores by criterion id."""
+
+    @property
+    def attempt_key(self) -> str:
+        """Return the key, as a link to the attempt names it."""
+        return self.key
 
 
 @dataclass(eq=False)
@@ -223,33 +228,19 @@ class AttemptWriter:
         with self.store.batch():
             self.store.attempts.put((row.key, row.attempt) for row in batch)
             self.store.scores.put(_scores(batch))
-            self._link(batch)
+            self.store.attempts.link(self.run_id, batch)
         self.rows.add(batch)
 
     def link(self, batch: Sequence[AttemptRow]) -> None:
         """Link stored attempts to the run."""
         if batch:
-            self._link(batch)
+            self.store.attempts.link(self.run_id, batch)
             self.rows.add(batch)
 
     def unlink(self) -> None:
         """Unlink all attempts from the run; they stay in the store."""
         self.store.attempts.unlink(self.run_id)
         self.rows.clear()
-
-    def _link(self, batch: Sequence[AttemptRow]) -> None:
-        self.store.attempts.link(
-            self.run_id,
-            [
-                RunAttempt(
-                    position=row.position,
-                    index=row.index,
-                    attempt_key=row.key,
-                    score_keys=row.score_keys,
-                )
-                for row in batch
-            ],
-        )
 
 
 def _scores(batch: Sequence[AttemptRow]) -> Iterator[tuple[str, str, Score]]:

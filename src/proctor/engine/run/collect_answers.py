@@ -12,7 +12,9 @@ from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import AnswersInMemory
 from proctor.io.concurrency import batched, pause
-from proctor.records import dataclass
+from proctor.records import dataclass, maker
+
+_ROWS = maker(AttemptRow)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +65,11 @@ class AnswerImporter:
         )
         attempts_read = requested_attempts(all_attempts, finder, attempts)
         for batch in batched(attempts_read, BATCH):
-            rows = [(place, cases[place], attempt) for place, attempt in batch]
-            for place, _, _ in rows:
+            rows = []
+            for place, attempt in batch:
+                rows.append(answer_row(place, cases[place], attempt, self.scorers))
                 answered[place] = 1
-            self.writer.write([self._row(*row) for row in rows])
+            self.writer.write(rows)
             done += len(rows)
             progress(done)
             await pause()
@@ -76,25 +79,22 @@ class AnswerImporter:
             if not is_answered
         )
         for rest in batched(silent, BATCH):
-            self.writer.write([self._row(*row) for row in rest])
+            self.writer.write([answer_row(*row, self.scorers) for row in rest])
             done += len(rest)
             await pause()
         return done
-
-    def _row(self, position: int, case: Case, attempt: Attempt) -> AttemptRow:
-        return answer_row(position, case, attempt, self.scorers)
 
 
 def answer_row(position: int, case: Case, attempt: Attempt, scorers: Scorers) -> AttemptRow:
     """Return an answer as a row of the run, with the keys of its scores."""
     answered = attempt.status is AttemptStatus.ANSWERED
-    return AttemptRow(
+    return _ROWS.make(
         position=position,
         index=attempt.index,
         case=case,
         attempt=attempt,
         key=answer_key(case, attempt),
-        score_keys=scorers.keys(case, attempt) if answered else {},
+        score_keys=scorers.keys_of(case, attempt) if answered else {},
     )
 
 

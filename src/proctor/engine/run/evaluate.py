@@ -564,14 +564,18 @@ COLLECT_EVERY = 50_000
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Look for cycles of garbage less often: most of what a run makes stays until its end."""
+    """Look for cycles of garbage less often: most of what a run makes stays until its end.
+
+    What was loaded before is neither looked at nor counted meanwhile.
+    """
     before = gc.get_threshold()
-    if not 0 < before[0] < COLLECT_EVERY:
+    if not 0 < before[0] <= COLLECT_EVERY:
         yield
         return
     gc.set_threshold(COLLECT_EVERY, *before[1:])
     try:
-        yield
+        with _settled():
+            yield
     finally:
         gc.set_threshold(*before)
 
@@ -579,8 +583,10 @@ def _rare_collections() -> Iterator[None]:
 @contextmanager
 def _settled() -> Iterator[None]:
     """Freeze long-lived objects, so that garbage collection skips them."""
+    frozen = gc.get_freeze_count() > 0
     gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if not frozen:
+            gc.unfreeze()

@@ -51,6 +51,9 @@ class RunScoring:
     _buffer: list[tuple[str, str, Score]] = field(default_factory=list)
     _waiting: dict[str, list[tuple[dict[str, Score], str]]] = field(default_factory=dict)
     """Recipients of scores in progress, by score key: an attempt's scores, and the criterion."""
+    _made: dict[str, Score] = field(default_factory=dict)
+    """The scores of the block that were made at once, by score key."""
+    _flushed: float = 0.0
 
     def used(self) -> Iterator[Usage]:
         """Yield the usage of stored verdicts."""
@@ -61,18 +64,17 @@ class RunScoring:
     async def blocks(self) -> AsyncGenerator[list[LinkedCase], None]:
         """Score the run block by block, and yield each block's cases with all scores."""
         notices = FailureNotices(self.notice, "not scored")
-        flushed = time.monotonic()
+        self._flushed = time.monotonic()
         soon = StoredSoon(self._store, FLUSH_SECONDS)
         try:
             for block in blocks_of(self.rows.iter_cases()):
-                async with aclosing(self.dispatcher.dispatch(self._missing(block))) as scored:
+                missing = self._missing(block, notices)
+                async with aclosing(self.dispatcher.dispatch(missing)) as scored:
                     async for task, score in scored:
                         soon.wish()
-                        self._take(task, score, notices)
-                        late = time.monotonic() - flushed > FLUSH_SECONDS
-                        if len(self._buffer) >= FLUSH_ROWS or late:
-                            self._store()
-                            flushed = time.monotonic()
+                        self._take(task.key, task.criterion, score, notices)
+                        self._store_if_due()
+                self._made.clear()
                 yield block
         finally:
             soon.stop()
@@ -80,19 +82,25 @@ class RunScoring:
             notices.close()
         self.progress(self.counted)
 
-    def _take(self, task: ScoreTask, score: Score, notices: FailureNotices) -> None:
-        """Add a score to its attempts, and store it."""
-        scorer = task.criterion.scorer.name
-        self._buffer.append((task.key, scorer, score))
+    def _take(self, key: str, criterion: Criterion, score: Score, notices: FailureNotices) -> Score:
+        """Add a score to its attempts, and store it; return it as stored."""
+        scorer = criterion.scorer.name
+        self._buffer.append((key, scorer, score))
         score_as_stored = stored_score(score)
-        for scores, criterion in self._waiting.pop(task.key):
-            before = scores.get(criterion)
-            if needs_scoring(before):
-                scores[criterion] = score_as_stored
+        for scores, name in self._waiting.pop(key, ()):
+            if needs_scoring(scores.get(name)):
+                scores[name] = score_as_stored
         self.counted.judged += 1
         if score.status is ScoreStatus.FAILED:
             self.counted.failed += 1
             notices.add(score.reason, scorer)
+        return score_as_stored
+
+    def _store_if_due(self) -> None:
+        late = time.monotonic() - self._flushed > FLUSH_SECONDS
+        if late or len(self._buffer) >= FLUSH_ROWS:
+            self._store()
+            self._flushed = time.monotonic()
 
     def _store(self) -> None:
         self._flush()
@@ -103,13 +111,42 @@ class RunScoring:
             self.store.scores.put(self._buffer)
             self._buffer.clear()
 
-    def _missing(self, block: Iterable[LinkedCase]) -> Iterator[list[ScoreTask]]:
+    def _missing(
+        self, block: Iterable[LinkedCase], notices: FailureNotices
+    ) -> Iterator[list[ScoreTask]]:
+        """Score at once what takes no time, and yield the rest."""
+        left = False
         for linked in block:
+            alone = len(linked.attempts) == 1
             for criterion in linked.case.criteria:
-                if self.dispatcher.can_score(criterion) and (
-                    group := self._tasks(linked, criterion)
-                ):
+                if not self.dispatcher.can_score(criterion):
+                    continue
+                if alone and self._score_at_once(linked, criterion, notices):
+                    continue
+                if group := self._tasks(linked, criterion):
+                    left = True
                     yield group
+        if left and self._buffer:
+            # What is left may take long.
+            self._store()
+
+    def _score_at_once(
+        self, linked: LinkedCase, criterion: Criterion, notices: FailureNotices
+    ) -> bool:
+        """Score the only attempt at a case; False where that is to be done elsewhere."""
+        (attempt, scores), name = linked.attempts[0], criterion.id
+        if attempt.status is not AttemptStatus.ANSWERED or name in scores or self.ignore_stored:
+            return False
+        if (key := linked.keys[0][name]) in self._waiting:
+            return False
+        if (made := self._made.get(key)) is None:
+            part = scored_part(criterion, attempt)
+            if (score := self.dispatcher.instantly(linked.case, criterion, part)) is None:
+                return False
+            made = self._made[key] = self._take(key, criterion, score, notices)
+            self._store_if_due()
+        scores[name] = made
+        return True
 
     def _tasks(self, linked: LinkedCase, criterion: Criterion) -> list[ScoreTask]:
         again = self.ignore_stored and self.dispatcher.scorers.of(criterion).needs_judge
@@ -122,6 +159,9 @@ class RunScoring:
                 self.counted.stored += 1
                 continue
             key = keys[name]
+            if (made := self._made.get(key)) is not None:
+                scores[name] = made
+                continue
             if (waiting_attempts := self._waiting.get(key)) is None:
                 self._waiting[key] = [(scores, name)]
                 part = scored_part(criterion, attempt)

@@ -33,7 +33,7 @@ from proctor.core.suite import Case, Criterion
 from proctor.engine.run.score_keys import spec_key
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.io import concurrency
-from proctor.records import dataclass
+from proctor.records import dataclass, maker
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from proctor.contracts.sandbox import Sandbox
     from proctor.core.cause import Cause
 
+_CONTEXTS = maker(ScoreContext)
 ASYNC_LIMIT = 16
 FEWEST_FOR_WORKERS = 64
 """Attempts from which on workers run their programs: to start one takes as long as a few do."""
@@ -212,6 +213,13 @@ class ScoreDispatcher:
                 for pair in pairs:
                     yield pair
 
+    def instantly(self, case: Case, criterion: Criterion, part: Attempt) -> Score | None:
+        """Score a part of an attempt here and now; None where its scorer runs elsewhere."""
+        scorer = self.scorers.of(criterion)
+        if kind_of(scorer) is not Kind.INSTANT or scorer.takes_long(part.output, case.references):
+            return None
+        return _instant(scorer, case, part)
+
     def kind_of_task(self, task: ScoreTask) -> Kind:
         """Return where the scorer of a task runs."""
         return _kind_for(self.scorers, task.criterion, task.case, task.attempt)
@@ -374,7 +382,7 @@ class ScoreDispatcher:
 
 
 def _instant(scorer: Scorer, case: Case, part: Attempt) -> Score:
-    return run_scorer(scorer, ScoreContext(case=case, attempt=part))
+    return run_scorer(scorer, _CONTEXTS.make(case=case, attempt=part))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

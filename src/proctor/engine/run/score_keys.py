@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor import registry
 from proctor._moved import former
+from proctor.contracts.scorer import decided_by_class
 from proctor.core.attempt import CONTEXT, Attempt, brought
 from proctor.core.fingerprint import case_key, digest, score_key, scoring_key
 from proctor.core.rounds import scored_part
@@ -30,6 +31,11 @@ MOST_SCORING = 1_024
 """Maximum number of cached keys of criteria as they score a case."""
 MOST_BUILT = 10_000
 """Maximum number of cached scorers; a suite may have one for every case."""
+_LOOKED_AT = (
+    *("needs_judge", "needs_sandbox", "per_attempt"),
+    *("reads_notes", "reads_usage", "reads_context"),
+)
+"""What a scorer says of all that its scores rest on besides the answer and the case."""
 
 
 @dataclass
@@ -48,6 +54,8 @@ class ScoreKeys(ABC):
     _scoring: dict[tuple[int, str, str], tuple[Case, str]] = field(default_factory=dict)
     """Keys of criteria as they score a case, by the identity of the case."""
     _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
+    _alone: dict[tuple[str, type[Any]], str] = field(default_factory=dict)
+    """The version of a scorer on which alone, besides the texts, its scores rest; else empty."""
 
     @abstractmethod
     def built(self, spec: Spec) -> "Scorer":
@@ -73,6 +81,13 @@ class ScoreKeys(ABC):
         keys = {}
         for criterion in case.criteria:
             scorer = self.of(criterion)
+            name = criterion.scorer.name, type(scorer)
+            if (version := self._alone.get(name)) is None:
+                version = self._alone[name] = self._version_alone(criterion.scorer, scorer)
+            if version:
+                scoring = self._scoring_in(case, criterion, version)
+                keys[criterion.id] = score_key(scoring, scored_part(criterion, attempt))
+                continue
             keys[criterion.id] = score_key(
                 self._scoring_key(case, criterion, scorer, has_context=has_context),
                 scored_part(criterion, attempt),
@@ -119,6 +134,13 @@ class ScoreKeys(ABC):
             self._sources[spec.name] = scorer_source(spec.name, scorer_class)
         return self._sources[spec.name]
 
+    def _version_alone(self, spec: Spec, scorer: "Scorer") -> str:
+        """Return the version of a scorer that asks nobody, runs nothing and sees but the answer."""
+        plain = decided_by_class(type(scorer), *_LOOKED_AT, "toolchain", "finishes")
+        if not plain or any(getattr(scorer, flag) for flag in _LOOKED_AT) or self._source(spec):
+            return ""
+        return self.version(spec)
+
     @cached_property
     def _judge_key(self) -> str:
         return digest(self.judge)
@@ -138,6 +160,9 @@ class ScoreKeys(ABC):
         if scorer.needs_judge:
             prompts = scorer.context_prompt_key if has_context else scorer.prompt_key
             version += f"+{self._judge_key}+{prompts(self.language)}"
+        return self._scoring_in(case, criterion, version)
+
+    def _scoring_in(self, case: Case, criterion: Criterion, version: str) -> str:
         # Attempts at the same case share it, and come one after the other or not far apart.
         place = id(case), criterion.id, version
         if (keyed := self._scoring.get(place)) is None or keyed[0] is not case:

@@ -53,6 +53,8 @@ class Survey:
     specs: dict[str, Spec] = field(default_factory=dict)
     in_processes: int = 0
     """Criteria that are scored in separate processes."""
+    seen: "set[tuple[str, type[Scorer], bool]]" = field(default_factory=set)
+    """Kinds of criteria of which all are alike, and of which one was examined."""
 
 
 @dataclass
@@ -149,13 +151,25 @@ class Scorers(ScoreKeys):
 
     def _look_at(self, case: Case, criterion: Criterion, surveyed: Survey) -> None:
         surveyed.specs[criterion.scorer.name] = criterion.scorer
-        for message in self._wrong(criterion):
-            text = f"case {case.id!r}, criterion {criterion.id!r}: {message}"
-            surveyed.problems.setdefault(message, Problem(message=text, file=case.source or None))
+        scorer = None
         try:
             scorer = self.of(criterion)
-        except PluginError:
-            return
+            alike = criterion.scorer.name, type(scorer), criterion.weight != 0
+            if alike in surveyed.seen:
+                return
+            wrong = list(scorer.problems())
+        except PluginError as error:
+            wrong = [str(error)]
+        for message in wrong:
+            text = f"case {case.id!r}, criterion {criterion.id!r}: {message}"
+            surveyed.problems.setdefault(message, Problem(message=text, file=case.source or None))
+        if scorer is not None:
+            self._examine(case, criterion, scorer, surveyed)
+
+    def _examine(
+        self, case: Case, criterion: Criterion, scorer: "Scorer", surveyed: Survey
+    ) -> None:
+        """Note what a scorer needs, lacks and doubts."""
         kind = (*_flags_of(scorer), criterion.weight != 0)
         if kind not in surveyed.examples:
             surveyed.examples[kind] = criterion
@@ -164,17 +178,13 @@ class Scorers(ScoreKeys):
         if not is_async and elsewhere and not self.is_lent(criterion.scorer):
             surveyed.in_processes += 1
         if _says_nothing(type(scorer)):
+            if not elsewhere and decided_by_class(type(scorer), "problems", *_FLAGS, "instant"):
+                surveyed.seen.add((criterion.scorer.name, type(scorer), criterion.weight != 0))
             return
         for message in scorer.missing():
             surveyed.missing.setdefault(message, Lacking()).add(case.id)
         for message in scorer.doubts(case):
             surveyed.doubts.setdefault(message, Lacking()).add(case.id)
-
-    def _wrong(self, criterion: Criterion) -> Iterable[str]:
-        try:
-            return list(self.of(criterion).problems())
-        except PluginError as error:
-            return [str(error)]
 
 
 _FLAGS = ("needs_sandbox", "needs_judge", "is_instant", "batches", "finishes", "is_async")

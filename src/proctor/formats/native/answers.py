@@ -15,14 +15,17 @@ from proctor.core.suite import Json, Message, Suite, ToolCall
 from proctor.errors import DialectError
 from proctor.io.described import describe
 from proctor.io.findings import Findings
-from proctor.io.row_files import TABLE_ENDINGS, read_rows
+from proctor.io.row_files import TABLE_ENDINGS, read_values
 from proctor.io.temporary_database import MOST_IN_MEMORY, FirstEntries
 from proctor.io.text_files import Document, parse_json
+from proctor.records import maker
 from proctor.suggestions import closest, suggest
 
 ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet", ".xlsx")
 OWN = frozenset({"case", "output", "messages", "attempt", "tool_calls"})
 _SPOKEN = ("output", "messages", "tool_calls")
+_TEXTS = frozenset({str})
+_ATTEMPTS, _MESSAGES = maker(Attempt), maker(Message)
 MOST_ATTEMPTS = (1 << 31) - 1
 MOST_UNKNOWN = 1_000
 """How many cases that are not there are named."""
@@ -39,9 +42,18 @@ if TYPE_CHECKING:
 
 
 class _Row(NamedTuple):
-    document: Document
+    """An answer, with its case and number."""
+
+    path: Path
+    line: int | None
+    data: Json
     case: str
     number: int
+
+    @property
+    def document(self) -> Document:
+        """Return the row as what says where something is wrong."""
+        return Document(path=self.path, data=self.data, row=self.line)
 
 
 def read_answers(
@@ -60,10 +72,9 @@ def read_answers(
     attempts: list[Attempt] | None = []
     room = MOST_HELD
     for row in _AnswerRows(path, cases, findings, columns, ask):
-        data = row.document.data
-        has_output = has_output or any(key in data for key in _SPOKEN)
-        messages = read_reply(findings, row.document, partial(_question, cases, row.case))
-        room -= _size(data)
+        has_output = has_output or any(key in row.data for key in _SPOKEN)
+        messages = _reply(findings, row, cases)
+        room -= _size(row.data)
         if attempts is not None:
             attempts.append(_attempt(row, messages))
             attempts = attempts if room > 0 else None
@@ -88,7 +99,7 @@ def _attempts(
 ) -> Iterator[Attempt]:
     findings = Findings()
     for row in _AnswerRows(path, cases, findings, columns, ask):
-        messages = read_reply(findings, row.document, partial(_question, cases, row.case))
+        messages = _reply(findings, row, cases)
         findings.check()
         yield _attempt(row, messages)
 
@@ -97,13 +108,20 @@ def _attempt(row: _Row, messages: tuple[Message, ...]) -> Attempt:
     answered = len(messages) > 0 and (
         messages[-1].role == "assistant" or any(one.role == "assistant" for one in messages)
     )
-    return Attempt(
+    return _ATTEMPTS.make(
         case_id=row.case,
         index=row.number,
         messages=messages,
         status=AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED,
-        meta={key: json_value(value) for key, value in row.document.data.items() if key not in OWN},
+        meta={key: json_value(value) for key, value in row.data.items() if key not in OWN},
     )
+
+
+def _reply(findings: Findings, row: _Row, cases: CaseFinder) -> tuple[Message, ...]:
+    """Return what the candidate said in a row."""
+    if (messages := _plain_reply(row.data)) is not None:
+        return messages
+    return read_reply(findings, row.document, partial(_question, cases, row.case))
 
 
 def _size(value: Json) -> int:
@@ -111,7 +129,9 @@ def _size(value: Json) -> int:
     if isinstance(value, (str, bytes)):
         return len(value)
     size = VALUE_SIZE
-    if isinstance(value, dict):
+    if type(value) is dict and _TEXTS.issuperset(map(type, value.values())):
+        size += sum(map(len, value.values()))
+    elif isinstance(value, dict):
         for part in value.values():
             size += len(part) if type(part) is str else _size(part)
     elif isinstance(value, list):
@@ -142,28 +162,31 @@ class _AnswerRows:
 
     def __iter__(self) -> Iterator[_Row]:
         is_table = self.path.suffix.lower() in TABLE_ENDINGS
-        for number, document in enumerate(read_rows(self.path)):
-            self._rename(document)
-            if self._is_lost(document):
-                continue
-            if not isinstance(document.data, dict) or document.data.get("case") is None:
-                self._no_case(document, first=number == 0)
-                continue
+        for number, (line, row) in enumerate(read_values(self.path)):
+            data = row
+            if self.columns and isinstance(data, dict):
+                # All other columns stay, as notes on the attempt.
+                self.columns.rename(self._document(line, data), data, ())
+            if not isinstance(data, dict) or data.get("case") is None:
+                document = self._document(line, data)
+                if self._is_lost(document):
+                    continue
+                if not isinstance(data, dict) or data.get("case") is None:
+                    self._no_case(document, first=number == 0)
+                    continue
             if is_table:
-                document.data = {k: v for k, v in document.data.items() if v != "" or k == "case"}
-            case = as_text(document.data["case"])
+                data = {k: v for k, v in data.items() if v != "" or k == "case"}
+            case = as_text(data["case"])
             place = self.cases.place(case)
             if place is None:
-                self._strange(case, document)
+                self._strange(case, self._document(line, data))
                 continue
-            if (index := self._index(document, case, place)) is not None:
-                yield _Row(document, case, index)
+            if (index := self._index(line, data, case, place)) is not None:
+                yield _Row(self.path, line, data, case, index)
         self._tell_unknown()
 
-    def _rename(self, document: Document) -> None:
-        """Give columns the names of answers; all others stay, as notes on the attempt."""
-        if self.columns and isinstance(document.data, dict):
-            self.columns.rename(document, document.data, ())
+    def _document(self, line: int | None, data: Json) -> Document:
+        return Document(path=self.path, data=data, row=line)
 
     def _is_lost(self, document: Document) -> bool:
         """Name the case of a row that has the question in its place; tell whether none is it."""
@@ -196,19 +219,19 @@ class _AnswerRows:
         else:
             self.more_unknown += 1
 
-    def _index(self, document: Document, case: str, place: int) -> int | None:
+    def _index(self, line: int | None, data: Json, case: str, place: int) -> int | None:
         """Return the number of an attempt: the one written, or the next one."""
-        written = document.data.get("attempt")
-        index = self.next[place] if written is None else read_number(written)
+        following, written = self.next[place], data.get("attempt")
+        index = following if written is None else read_number(written)
         if index is None:
             message = f"'attempt' is a whole number from 0, not {describe(written)}"
-            self._error(document, message)
-        elif (first := self.lines.add(place << 31 | index, document.row or 0)) is not None:
+            self._error(self._document(line, data), message)
+        elif (first := self.lines.add(place << 31 | index, line or 0)) is not None:
             message = f"attempt {index} at the case {case!r} is there twice"
-            self._error(document, f"{message} (first on line {first})")
+            self._error(self._document(line, data), f"{message} (first on line {first})")
             return None
-        else:
-            self.next[place] = max(self.next[place], index + 1)
+        elif index >= following:
+            self.next[place] = index + 1
         return index
 
     def _no_case(self, document: Document, *, first: bool) -> None:
@@ -272,9 +295,9 @@ def read_reply(
     ``question`` gives the messages of the case, which a conversation may repeat.
     """
     data = document.data
+    if (plain := _plain_reply(data)) is not None:
+        return plain
     output, messages = data.get("output"), data.get("messages")
-    if type(output) is str and messages is None and data.get("tool_calls") is None:
-        return (Message(role="assistant", content=as_text(output)),)
     if data.get("tool_calls") is not None:
         return _with_calls(findings, document)
     if output is not None and messages is not None:
@@ -291,6 +314,18 @@ def read_reply(
         message = f"the row has no 'output', but {close!r}"
         findings.add(document.problem((), message, hint="call it 'output'"))
     return ()
+
+
+def _plain_reply(data: Mapping[str, Json]) -> tuple[Message, ...] | None:
+    """Return a reply that is one text; None for any other row."""
+    output = data.get("output")
+    if (
+        type(output) is not str
+        or data.get("messages") is not None
+        or data.get("tool_calls") is not None
+    ):
+        return None
+    return (_MESSAGES.make(role="assistant", content=as_text(output)),)
 
 
 def _with_calls(findings: Findings, document: Document) -> tuple[Message, ...]:
@@ -391,9 +426,12 @@ def read_number(value: Json) -> int | None:
 
 def as_text(value: Json) -> str:
     """Return a value as text; what is no character (half of a surrogate pair) is replaced."""
-    if isinstance(value, bool):
+    if type(value) is str:
+        text = value
+    elif isinstance(value, bool):
         return "true" if value else "false"
-    text = value if type(value) is str else str(value)
+    else:
+        text = str(value)
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -12,10 +12,12 @@ from typing import Any
 
 from proctor import registry
 from proctor.contracts.case_spool import SpooledCases
+from proctor.contracts.scorer import Scorer, decided_by_class
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
 from proctor.io.concurrency import PhaseCount
-from proctor.io.text_files import Document, read_jsonl, short_name
+from proctor.io.text_files import jsonl_values, short_name
+from proctor.records import maker
 
 KEYS = frozenset({"id", "ask", "criteria", "references", "tags"})
 MOST_IDS = 100_000
@@ -23,6 +25,7 @@ MOST_IDS = 100_000
 _WITH_PARTS = frozenset({"keywords", "blanks", "python_check"})
 """Scorers whose parameters are written in several ways, or name a module."""
 _BY_REFERENCES = frozenset({"exact_match", "token_f1", "rouge"})
+_CASES, _MESSAGES, _CRITERIA, _SPECS = maker(Case), maker(Message), maker(Criterion), maker(Spec)
 
 
 def read_plain(path: Path, root: Path) -> Suite | None:
@@ -33,8 +36,8 @@ def read_plain(path: Path, root: Path) -> Suite | None:
     cases = SpooledCases()
     read = PhaseCount("read")
     try:
-        for number, document in enumerate(read_jsonl(path), 1):
-            cases.append(reader.case(document, number))
+        for number, (line, row) in enumerate(jsonl_values(path), 1):
+            cases.append(reader.case(row, line, number))
             read.add()
     except (_NotPlain, PluginError, SuiteError):
         return None
@@ -58,9 +61,8 @@ class _PlainReader:
         self._dialogue = Spec(name="single_turn")
         self._vars: Mapping[str, Json] = {}
 
-    def case(self, document: Document, number: int) -> Case:
+    def case(self, row: Json, line: int, number: int) -> Case:
         """Return the case of a row, or raise `_NotPlain`."""
-        row = document.data
         if type(row) is not dict or not row.keys() <= KEYS:
             raise _NotPlain
         case_id = _text(row["id"]) if "id" in row else f"{self._stem}-{number}"
@@ -70,15 +72,15 @@ class _PlainReader:
             raise _NotPlain
         self._ids.add(case_id)
         references = _texts(row["references"]) if "references" in row else ()
-        return Case(
+        return _CASES.make(
             id=case_id,
-            messages=(Message(role="user", content=_text(row.get("ask"))),),
+            messages=(_MESSAGES.make(role="user", content=_text(row.get("ask"))),),
             criteria=(_criterion(row, references),),
             references=references,
             dialogue=self._dialogue,
             tags=_tags(row["tags"]) if "tags" in row else {},
             vars=self._vars,
-            source=f"{self._place}:{document.row}",
+            source=f"{self._place}:{line}",
         )
 
 
@@ -95,14 +97,25 @@ def _criterion(row: Mapping[str, Any], references: tuple[str, ...]) -> Criterion
     params = _params(name, value)
     if not references and (name in _BY_REFERENCES or "references" in params.values()):
         raise _NotPlain
-    spec = Spec(name=name, params=params)
-    scorer = registry.build("scorer", spec)
+    spec = _SPECS.make(name=name, params=params)
+    scorer: Scorer = registry.build("scorer", spec)
+    if not _always_sound(type(scorer)) and not _is_sound(scorer):
+        raise _NotPlain
+    return _CRITERIA.make(id=name, scorer=spec)
+
+
+def _is_sound(scorer: Scorer) -> bool:
+    """Tell whether a scorer has no problems, and gives marks."""
     for _ in scorer.problems():
-        raise _NotPlain
+        return False
     marks = scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None
-    if marks is not None and marks <= 0:
-        raise _NotPlain
-    return Criterion(id=name, scorer=spec)
+    return marks is None or marks > 0
+
+
+@cache
+def _always_sound(kind: type[Scorer]) -> bool:
+    """Tell whether all scorers of a class are sound: the contract says all that matters."""
+    return decided_by_class(kind, "problems", "full_marks", "out_of")
 
 
 def _params(name: str, value: Any) -> dict[str, Json]:
