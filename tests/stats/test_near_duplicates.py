@@ -24,7 +24,7 @@ def test_groups(texts: list[str], groups: list[list[int]]) -> None:
     assert near_duplicates(texts) == groups
 
 
-LANDS = "Peru Chile Japan Kenya Norway Spain Ghana Nepal".split()
+LANDS = ["Peru", "Chile", "Japan", "Kenya", "Norway", "Spain", "Ghana", "Nepal"]
 
 
 @pytest.mark.parametrize(("words", "alike"), [(21, False), (26, False), (27, True), (40, True)])

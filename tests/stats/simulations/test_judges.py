@@ -66,7 +66,8 @@ def test_corrected_scores_hold_whatever_the_bias(points: int, labels: int, cases
     for name, judge in biased_judges(points).items():
         held = corrected_coverage(judge, labels, 20_000, cases=cases).held
         assert held >= 0.93 - NOISE, name
-        if labels >= (50 if points == 5 or cases > 500 else 20):
+        # Errors in a tenth of 20 cases are none, one or two: see docs/statistics.md.
+        if labels >= (50 if points == 5 else 30):
             assert held <= 0.98 + NOISE, name
 
 
