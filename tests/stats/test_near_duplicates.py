@@ -24,6 +24,18 @@ def test_groups(texts: list[str], groups: list[list[int]]) -> None:
     assert near_duplicates(texts) == groups
 
 
+LANDS = ["Peru", "Chile", "Japan", "Kenya", "Norway", "Spain", "Ghana", "Nepal"]
+
+
+@pytest.mark.parametrize(("words", "alike"), [(21, False), (26, False), (27, True), (40, True)])
+def test_one_other_word_counts_by_the_length_of_the_texts(words: int, alike: bool) -> None:
+    """In the midst of n words it makes n - 5 of n + 1 sequences those of both: 80 % from 29 on."""
+    half = [f"word{place}" for place in range(words // 2)]
+    rest = [f"more{place}" for place in range(words - words // 2 + 1)]
+    texts = [" ".join([*half, land, *rest]) for land in LANDS]
+    assert near_duplicates(texts) == ([list(range(len(LANDS)))] if alike else [])
+
+
 def test_twins_among_many() -> None:
     draw = random.Random(3)
     texts = [" ".join(draw.choices("abcdefghijklmnop", k=25)) for _ in range(400)]

@@ -19,12 +19,12 @@ def test_a_value_worked_out_by_hand() -> None:
     assert found.raw == pytest.approx(6 / 8)
     assert found.bias == pytest.approx(1 / 4)
     assert found.value == pytest.approx(1 / 2 + trust * (3 / 4 - 3 / 4))
-    # What people gave less what is trusted of the judge, and three quarters of a case at each end.
-    left = [(own - trust * one, 1.0) for one, own in pairs] + [(1.0, 0.75), (-trust, 0.75)]
-    mean = sum(one * times for one, times in left) / 5.5
+    # What people gave less what is trusted of the judge, and most of a case at each end.
+    left = [(own - trust * one, 1.0) for one, own in pairs] + [(1.0, 0.85), (-trust, 0.85)]
+    mean = sum(one * times for one, times in left) / 5.7
     squares, cubes = (sum(times * (one - mean) ** k for one, times in left) for k in (2, 3))
-    variance = squares / 5.5**2 + trust**2 * (1 / 4) / 4
-    moments = (mean + trust * 3 / 4, sqrt(variance), 2 * cubes / 5.5**3 / variance**1.5)
+    variance = squares / 5.7**2 + trust**2 * (1 / 4) / 4
+    moments = (mean + trust * 3 / 4, sqrt(variance), 2 * cubes / 5.7**3 / variance**1.5)
     low, high = (skewed_quantile(moments, part) for part in (0.025, 0.975))
     assert found.interval == pytest.approx((max(0, low), min(1, high)))
     assert 0 < found.interval[0] < 0.2

@@ -17,8 +17,11 @@ _CELLS = 2_000_000
 _LARGE_DF = 1_000.0
 _ROUNDING = 1e-6
 _FEW_EFFECTIVE, _MANY_EFFECTIVE = 20.0, 60.0
-"""With so few effective draws an added one of typical weight leaves room enough for a heavier
-one; from so many on it may have to be as heavy as the heaviest."""
+"""With so few effective draws an added one of typical weight leaves room enough for the heaviest,
+if only light ones lost; from so many on it may have to be as heavy as that."""
+_FEWEST_EFFECTIVE, _ENOUGH_EFFECTIVE = 5.0, 25.0
+"""With so few effective draws a typical weight leaves room enough whatever was lost; from so many
+on the added draw weighs half the way to the heaviest at least, by factors."""
 
 
 class Scale(NamedTuple):
@@ -341,13 +344,24 @@ def unseen_weight(
 
     ``lost`` is what those that were seen lost, and the same with each by its weight once more.
     """
-    many = (weight / typical - _FEW_EFFECTIVE) / (_MANY_EFFECTIVE - _FEW_EFFECTIVE)
-    if many <= 0:
+    if heaviest <= typical * (1 + 1e-12):
         return typical
-    times = heaviest / typical
+    number = weight / typical
+    usual, times = typical, heaviest / typical
     if lost[0] > 0 and lost[1] > 0:
-        times = min(times, typical * lost[0] / lost[1])
-    return typical * float(max(1.0, times) ** min(1.0, many))
+        usual = lost[1] / lost[0]
+        times = min(times, typical / usual)
+    lighter = max(1.0, times) ** _part(number, _FEW_EFFECTIVE, _MANY_EFFECTIVE)
+    # Where weights differ much, few heavy draws make most of what is lost.
+    heavier = max(1.0, heaviest / max(typical, usual))
+    return typical * float(
+        max(lighter, heavier ** (0.5 * _part(number, _FEWEST_EFFECTIVE, _ENOUGH_EFFECTIVE)))
+    )
+
+
+def _part(number: float, few: float, many: float) -> float:
+    """Return how far a number lies on the way from few to many: 0 to 1."""
+    return min(1.0, max(0.0, (number - few) / (many - few)))
 
 
 def _toward(matched: float, mixed: float) -> float:

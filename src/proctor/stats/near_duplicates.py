@@ -13,13 +13,15 @@ _HASHES, _BANDS = 64, 16
 _PRIME = (1 << 61) - 1
 _WORD = re.compile(r"\w+|[^\w\s]")
 _MOST_IN_BAND = 200
+_ROOM = 0.15
+"""How far the share of equal hashes may be off: three of its standard deviations."""
 
 
 def near_duplicates(texts: Iterable[str], alike: float = ALIKE) -> list[list[int]]:
     """Return groups of the places of texts that are nearly the same, the largest group first.
 
     Two texts are alike as far as they share sequences of three words; texts without words are
-    like no other.
+    like no other. Hashes find candidates, of which the sequences themselves are compared.
     """
     import numpy as np
 
@@ -28,11 +30,13 @@ def near_duplicates(texts: Iterable[str], alike: float = ALIKE) -> list[list[int
     shifts = random.integers(0, _PRIME, _HASHES, dtype=np.uint64)
     places: list[int] = []
     signatures: list[Any] = []
+    parts: list[Any] = []
     for place, text in enumerate(texts):
         if place >= MOST_TEXTS:
             break
         if sequences := _sequences(text):
-            hashed = np.asarray(sequences, dtype=np.uint64)[:, None]
+            parts.append(np.unique(np.asarray(sequences, dtype=np.uint64)))
+            hashed = parts[-1][:, None]
             with np.errstate(over="ignore"):
                 mixed = hashed * factors[None, :] + shifts[None, :]
             signatures.append((mixed >> np.uint64(32)).astype(np.uint32).min(0))
@@ -49,14 +53,24 @@ def near_duplicates(texts: Iterable[str], alike: float = ALIKE) -> list[list[int
             buckets.setdefault(key.tobytes(), []).append(row)
         for rows in buckets.values():
             for one, other in _pairs(rows):
-                if groups.root(one) != groups.root(other) and (
-                    float((table[one] == table[other]).mean()) >= alike
+                if (
+                    groups.root(one) != groups.root(other)
+                    and float((table[one] == table[other]).mean()) >= alike - _ROOM
+                    and _share(parts[one], parts[other]) >= alike
                 ):
                     groups.join(one, other)
     return sorted(
         ([places[row] for row in rows] for rows in groups.several()),
         key=lambda group: (-len(group), group),
     )
+
+
+def _share(one: Any, other: Any) -> float:
+    """Return which part of the sequences of two texts both have."""
+    import numpy as np
+
+    both = len(np.intersect1d(one, other, assume_unique=True))
+    return both / (len(one) + len(other) - both)
 
 
 def joined_groups(size: int, *ways: Sequence[Sequence[int]]) -> list[list[int]]:

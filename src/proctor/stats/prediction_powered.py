@@ -10,7 +10,7 @@ from proctor.stats.intervals import SHARE, Interval, skewed_quantile
 FEWEST = 2
 UNLIKE = 0.01
 """Below this p the cases that people marked are not like the others in the judge's eyes."""
-ADDED = 0.75
+ADDED = 0.85
 """How much of a case is added at either end of the scale, so that no errors of the judge, or few,
 are not taken for none at all: in between Jeffreys' half and the whole case of exact bounds."""
 

@@ -11,7 +11,7 @@ import pytest
 from proctor.core.audit import JudgeAudit
 from proctor.core.fingerprint import plain
 from proctor.core.run import Run
-from proctor.engine.items.analysis import analyse, comparable
+from proctor.engine.items.analysis import Item, _explained, analyse, comparable
 from proctor.engine.items.takers import chosen_runs
 from proctor.errors import StoreError, UsageError
 from proctor.store.store import Store
@@ -87,6 +87,21 @@ def test_wrong_keys_come_first(
     assert top.interval is not None
     assert 0 <= top.interval[0] <= (top.rate or 0) <= top.interval[1] <= 1
     assert sum(1 for _ in found.every()) == 300
+
+
+def test_whose_key_is_likelier_wrong_comes_first_whatever_is_said_of_it() -> None:
+    common: Any = {"run_id": "r", "takers": 6, "interval": None, "wrong_key": 0.02}
+    failed = Item(
+        case_id="a", rate=0.0, discrimination=None, discrimination_interval=None,
+        discrimination_shrunk=None, scores=(0.0,) * 6, **common,
+    )  # fmt: skip
+    turned = Item(
+        case_id="b", rate=0.5, discrimination=-0.4, discrimination_interval=None,
+        discrimination_shrunk=0.1, scores=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0), **common,
+    )  # fmt: skip
+    likely, unlikely = _explained(failed, -3.7, (), {}), _explained(turned, -4.7, (), {})
+    assert (likely.kinds, unlikely.kinds) == (("nobody",), ("negative",))
+    assert likely.suspicion > unlikely.suspicion > _explained(failed, -6.0, (), {}).suspicion
 
 
 @pytest.mark.slow

@@ -39,7 +39,8 @@ JUDGES: dict[str, tuple[float, float, float]] = {
     "18 points strict, 90 % right": (0.9, 0.8, 0.0),
     "19 points strict, 95 % right": (0.95, 0.8, 0.0),
 }
-LABELS = (10, 20, 50, 100, 200)
+LABELS = (10, 20, 30, 50, 100, 200)
+GRADED_LABELS = (10, 20, 50, 100)
 AUDITED = (5, 10, 20, 60)
 BASE = 0.6
 """How often an audited judge passes an answer as it is."""
@@ -155,7 +156,7 @@ def biased_judges(points: int) -> dict[str, tuple[float, float, float]]:
     Some err in one direction alone, others also in up to 15 % of the cases in the other.
     """
     judges, bias = {}, points / 100
-    for share in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
+    for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95):
         for other in (0.0, 0.05, 0.15):
             kind = (bias + share * other) / (1 - share)
             strict = (bias + (1 - share) * other) / share
@@ -397,7 +398,7 @@ def _corrected_tables(draws: int) -> Iterator[str]:
     )
     yield ""
     yield from _table(
-        GRADED, LABELS[:4], lambda j, n: _shown(graded_coverage(j, n, draws // 10)), "judge"
+        GRADED, GRADED_LABELS, lambda j, n: _shown(graded_coverage(j, n, draws // 10)), "judge"
     )
     yield ""
     yield f"| judges, cases | {' | '.join(map(str, LABELS))} |"

@@ -55,6 +55,28 @@ def _weights_125(random: Random, size: tuple[int, int]) -> Samples:
     )
 
 
+def _hard_are_worth_more(random: Random, size: tuple[int, int]) -> Samples:
+    """Draw cases of 1, 3 and 10 points, of which those with more points are harder."""
+    kinds = random.choice(3, size, p=[0.6, 0.3, 0.1])
+    shares, weights = np.array([0.95, 0.8, 0.4]), np.array([1.0, 3.0, 10.0])
+    right = random.random(size) < shares[kinds]
+    return Samples(right.astype(float), weights[kinds], (0.57 + 0.72 + 0.4) / 2.5)
+
+
+def _harder_with_weight(spread: float, slope: float, base: float) -> Shape:
+    """Draw lognormal weights; the odds to be right fall with their logarithms."""
+    steps = np.linspace(-9, 9, 20_001)
+    density = np.exp(-0.5 * steps**2 + spread * steps)
+    true = float((density / (1 + np.exp(-base - slope * steps))).sum() / density.sum())
+
+    def draw(random: Random, size: tuple[int, int]) -> Samples:
+        normal = random.normal(size=size)
+        right = random.random(size) < 1 / (1 + np.exp(-base - slope * normal))
+        return Samples(right.astype(float), np.exp(spread * normal), true)
+
+    return draw
+
+
 def _heavy_are_hard(random: Random, size: tuple[int, int]) -> Samples:
     normal = random.normal(size=size)
     hard = random.random(size) < np.where(normal > 0, 0.6, 0.9)
@@ -130,7 +152,10 @@ SHAPES: Mapping[str, Shape] = {
     "95 % full marks, the rest uniform": _mostly_full,
     "0.9, rarely nothing": _rarely_nothing,
     "weights 1, 2 and 5, 80 %": _weights_125,
+    "1, 3 or 10 points, hard ones more": _hard_are_worth_more,
     "lognormal weights, heavy cases harder": _heavy_are_hard,
+    "lognormal weights, ever harder": _harder_with_weight(1.0, -1.0, 3.0),
+    "lognormal weights, soon harder": _harder_with_weight(0.5, -2.0, 3.0),
     "4 attempts that go together, 80 %": _attempts(0.8),
     "4 attempts that go together, 95 %": _attempts(0.95),
     "three values, 90 % full marks": _three_values,

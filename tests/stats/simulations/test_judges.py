@@ -10,6 +10,7 @@ from stats.simulations.judges import (
     AUDITS,
     CASES,
     GRADED,
+    GRADED_LABELS,
     JUDGES,
     LABELS,
     RATERS,
@@ -47,7 +48,7 @@ def test_many_corrected_scores_at_once_are_those_of_the_code(labels: int) -> Non
         assert found == pytest.approx((low[place], high[place]), abs=1e-9)
 
 
-@pytest.mark.parametrize("labels", [10, 20, 50, 200])
+@pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("judge", [name for name in JUDGES if "points" in name])
 def test_corrected_scores_of_biased_judges_hold_as_often_as_they_say(
     judge: str, labels: int
@@ -65,7 +66,8 @@ def test_corrected_scores_hold_whatever_the_bias(points: int, labels: int, cases
     for name, judge in biased_judges(points).items():
         held = corrected_coverage(judge, labels, 20_000, cases=cases).held
         assert held >= 0.93 - NOISE, name
-        if labels >= (50 if points == 5 or cases > 500 else 20):
+        # Errors in a tenth of 20 cases are none, one or two: see docs/statistics.md.
+        if labels >= (50 if points == 5 else 30):
             assert held <= 0.98 + NOISE, name
 
 
@@ -79,7 +81,7 @@ def test_corrected_scores_of_judges_without_bias_hold(judge: str, labels: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("labels", LABELS[:4])
+@pytest.mark.parametrize("labels", GRADED_LABELS)
 @pytest.mark.parametrize("judge", GRADED)
 def test_corrected_scores_of_graded_marks_hold(judge: str, labels: int) -> None:
     assert graded_coverage(judge, labels, 500).held >= 0.95 - 0.03

@@ -36,6 +36,7 @@ _FLIPS = 0.2
 """Share of divided rulings from which a judge disagrees with itself."""
 _NEGATIVE = -0.3
 """Correlation below which a case goes against the others."""
+_NOT_LISTED = -20.0
 _UNSURE = "unsure"
 """What counts those of which the interval reaches 0, or is not known."""
 _SPACES = re.compile(r"\s+")
@@ -136,7 +137,7 @@ class _Rules:
 def _explained(item: Item, odds: float, twins: Sequence[str], flips: Mapping[str, float]) -> Item:
     """Add the reasons why a case is suspicious, and how much."""
     kinds: dict[str, str] = {}
-    suspicion = -20.0
+    suspicion = _NOT_LISTED
     enough = item.takers >= _FEWEST_TAKERS
     if enough and odds > statistics.PRIOR_ODDS:
         kinds["wrong_key"] = _key_words(item)
@@ -161,6 +162,9 @@ def _explained(item: Item, odds: float, twins: Sequence[str], flips: Mapping[str
     if enough and item.rate is not None and item.rate >= 1:
         kinds["everybody"] = f"all {item.takers} candidates get it right: it tells none apart"
         suspicion = max(suspicion, -10.0)
+    if {"negative", "nobody"} & kinds.keys():
+        # Such a case comes before all whose key is less likely to be wrong.
+        suspicion = max(suspicion, odds)
     return replace(item, reasons=tuple(kinds.values()), kinds=tuple(kinds), suspicion=suspicion)
 
 
