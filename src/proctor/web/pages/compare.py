@@ -42,12 +42,10 @@ from proctor.web.pages.compare_numbers import (
     ComparedCost,
     ComparedMeasure,
     NamingTag,
-    SettingDifference,
     TagDifference,
     compared_costs,
     compared_measures,
     naming_tags,
-    setting_differences,
     tag_differences,
 )
 from proctor.web.pages.compare_shares import ComparedShares, compared_shares, scatter_frame
@@ -56,6 +54,7 @@ from proctor.web.pages.criterion_rates import ComparedCriterion, compared_criter
 from proctor.web.pages.distributions import Distribution, distribution_of, drawn_beside
 from proctor.web.pages.ratings import ComparedRating, compared_ratings
 from proctor.web.pages.related import pages_beside, suites_of
+from proctor.web.pages.run_settings import SettingDifference, setting_differences
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
