@@ -1,5 +1,6 @@
 """The page of stored battles: what judges preferred, and a leaderboard of several runs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,8 @@ from proctor.web.store_pool import opened, store_pool_of
 MOST_RUNS = 50
 MOST_LOOKED = 2
 """In how many of the runs the questions of cases are looked up."""
+LETTERS = "ABCDEFGH"
+"""What stands for the names of the runs, where there are no more."""
 COMPARISONS = 200
 """How many single comparisons a page lists for each judge configuration."""
 
@@ -55,15 +58,15 @@ def show_battles(request: Request) -> Page[BattlesPage]:
     names = list(dict.fromkeys(entry["name"] for entry in entries))
     won = one_of(request, "won", ("", *names, *OTHERS))
     state: list[tuple[str, object]] = [("run", run) for run in runs]
+    cases = [by_case(battle["comparisons"]) for battle in battles]
+    whole = all(battle["compared"] <= len(battle["comparisons"]) for battle in battles)
+    counts = Counter(one["winner"] or OTHERS[1] for found in cases for one in found)
     only_page = {
         "by_case": [
-            [
-                one
-                for one in by_case(battle["comparisons"])
-                if won in ("", one["winner"] or OTHERS[1])
-            ]
-            for battle in battles
+            [one for one in found if won in ("", one["winner"] or OTHERS[1])] for found in cases
         ],
+        "counts": {**counts, "": counts.total()} if whole else {},
+        "letters": dict(zip(names, LETTERS, strict=False)) if len(names) <= len(LETTERS) else {},
         "won": won,
         "questions": {case: one.question for case, one in questions.items()},
         "beside": ways,
