@@ -1,10 +1,7 @@
 """Numbers beside a comparison: tags by damage, settings that differ."""
 
-from dataclasses import replace
 from typing import Any
 
-from proctor.core.run import Run
-from proctor.core.suite import Spec
 from proctor.engine.compare.comparing import sides_of
 from proctor.web.pages.compare_numbers import tag_differences, usual_seconds
 

@@ -1,8 +1,7 @@
 """What changed between a suite and the edition before it: cases added, taken out, edited."""
 
-from starlette.requests import Request
-
 from pydantic import Field
+from starlette.requests import Request
 
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store

@@ -50,6 +50,7 @@ from proctor.web.pages.live import LiveNumbers, live_numbers
 from proctor.web.pages.ratings import MeanRating, mean_ratings
 from proctor.web.pages.related import RelatedPage, related_pages
 from proctor.web.pages.run_settings import Setting, settings_of
+from proctor.web.pages.share_file import share_link
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened
 
@@ -261,6 +262,7 @@ def run(request: Request) -> Page[RunPage]:
         cases = rows_with_texts(store, stored_run, rows[:size])
         following = case_list.next_page(store, rows[size - 1]) if len(rows) > size else None
         related = related_pages(store, stored_run)
+        shared = share_link(store, [stored_run]) if numbers["totals"] else ""
         below = bool(numbers["totals"]) and store.listing.reaches_below(stored_run.id)
         criteria = criterion_rates(request, store, stored_run) if numbers["totals"] else []
         if stored_run.status.is_unfinished and numbers["totals"] is None:
@@ -309,6 +311,7 @@ def run(request: Request) -> Page[RunPage]:
         "most_rows": MOST_ROWS,
         "seconds": _seconds(stored_run),
         "costs": _costs(data.usage),
+        "shared": shared,
         "judge_sampling": _judge_sampling(stored_run),
         "unsteady": case_list.link(("where", UNSTEADY), ("status", "")) + "#cases",
         "is_unsteady": case_list.query.where == UNSTEADY,
@@ -335,8 +338,8 @@ def _sampling(stored_run: Run) -> dict[str, Any]:
 def _judge_sampling(stored_run: Run) -> dict[str, Any]:
     """Return how the judges were asked, as far as they were asked alike."""
     judges = stored_run.settings.get("judges") or ()
-    drawn = [judge.get("sampling") for judge in judges if isinstance(judge, Mapping)]
-    alike = drawn and isinstance(drawn[0], Mapping) and all(one == drawn[0] for one in drawn)
+    drawn = [dict(judge.get("sampling") or {}) for judge in judges if isinstance(judge, Mapping)]
+    alike = bool(drawn) and all(one == drawn[0] for one in drawn)
     return {name: value for name, value in drawn[0].items() if value is not None} if alike else {}
 
 
