@@ -62,6 +62,14 @@ def test_which_cases_came_out_otherwise_when_asked_again(page: Any) -> None:
     expect(page.locator("nav.steps").first).to_contain_text("1 of 4 in spread > 0")
 
 
+def test_what_tokens_and_times_of_a_row_are_of(page: Any) -> None:
+    open_run(page, "tour-small-plain")
+    for name in ("Tokens ×3", "Time ×3"):
+        expect(page.get_by_role("columnheader", name=name)).to_be_visible()
+    open_run(page, "tour-agent")
+    expect(page.get_by_role("columnheader", name="Time", exact=True)).to_be_visible()
+
+
 def test_how_many_points_a_case_has_and_how_many_calls_an_agent_made(page: Any) -> None:
     open_run(page, "tour-small-plain")
     page.get_by_role("link", name="quadratic").click()
