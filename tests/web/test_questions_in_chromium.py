@@ -157,3 +157,29 @@ def test_who_won_a_battle_and_how_often(page: Any) -> None:
     count = int(chip.locator("b").inner_text())
     chip.click()
     expect(page.locator("table.fought tbody tr")).to_have_count(count)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/runs/tour-small-plain/label?case=units&criterion=right",
+        "/runs/tour-small-plain/cases/units",
+        "/grid?run=tour-small-plain&run=tour-large-plain&q=litres",
+    ],
+)
+def test_no_form_gives_a_mark_by_enter(page: Any, place: str, path: str) -> None:
+    """Enter in a field presses the first button of its form: that must keep a note, and no more."""
+    page.goto(path)
+    if "/grid" in path:
+        page.locator("a.say").first.click()
+    elif "/cases/" in path:
+        page.locator(".own-label summary").first.click()
+    note = f"by Enter on {path.partition('?')[0]}"
+    field = page.locator("input[name=note]").first
+    field.fill(note)
+    with page.expect_navigation():
+        field.press("Enter")
+    with Store.open(place) as store:
+        runs = store.runs.newest()
+        given = [one for run in runs for one in store.labels.of_run(run.id) if one.note == note]
+    assert [one.points for one in given] == [None]
