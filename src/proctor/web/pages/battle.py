@@ -66,7 +66,9 @@ def show_battles(request: Request) -> Page[BattlesPage]:
             [one for one in found if won in ("", one["winner"] or OTHERS[1])] for found in cases
         ],
         "counts": {**counts, "": counts.total()} if whole else {},
-        "letters": dict(zip(names, LETTERS, strict=False)) if len(names) <= len(LETTERS) else {},
+        "letters": dict(zip(names, LETTERS, strict=False))
+        if len({entry["id"] for entry in entries}) == len(names) <= len(LETTERS)
+        else {},
         "won": won,
         "questions": {case: one.question for case, one in questions.items()},
         "beside": ways,

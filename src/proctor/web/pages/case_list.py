@@ -114,7 +114,7 @@ class ListCounts(ResponseModel):
     unanswered: int
     error: int
     unsteady: int | None = Field(
-        description="whose attempts came to different scores; null where more than are counted"
+        description="whose attempts came to different scores; null where the run is too large"
     )
     listed: int | None = Field(description="cases that match; null where more than are counted")
 
@@ -286,14 +286,16 @@ def counts_of(request: Request, store: Store, case_list: CaseList) -> ListCounts
         listed = counted if counted <= MOST_COUNTED else None
     several = int(run.settings.get("attempts") or 1) > 1
 
-    def differing() -> int:
-        return store.listing.count(run.id, ListingQuery(where=UNSTEADY)) if several else 0
+    def differing() -> int | None:
+        if not several or counts.cases > MOST_COUNTED:
+            return None if several else 0
+        return store.listing.count(run.id, ListingQuery(where=UNSTEADY))
 
     unsteady = differing() if key is None else cache.of(("unsteady", key), differing)
     return ListCounts(
         cases=counts.cases,
         failed=counts.failed,
-        unsteady=unsteady if unsteady <= MOST_COUNTED else None,
+        unsteady=unsteady,
         listed=listed,
         **{name: counts.by_status.get(name, 0) for name in ("unscored", "unanswered", "error")},
     )
