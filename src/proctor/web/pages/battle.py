@@ -82,7 +82,10 @@ def show_battles(request: Request) -> Page[BattlesPage]:
 
 
 def by_case(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Gather the comparisons of each case and pair: cases with a winner first, then ties."""
+    """Gather the comparisons of each case and pair: cases with a winner first, then ties.
+
+    They were stored as replies came in, which says nothing: the order is that of the names.
+    """
     gathered: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in comparisons:
         pair = sorted((row["first"]["run"], row["second"]["run"]))
@@ -91,9 +94,12 @@ def by_case(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for (case, *_), rows in gathered.items():
         winners = {_winner(row) for row in rows}
         agreed = winners.pop() if len(winners) == 1 else None
-        cases.append({"case": case, "link": rows[0]["link"], "winner": agreed, "rows": rows})
+        ordered = sorted(rows, key=lambda row: str(row["first"]["run"]))
+        cases.append({"case": case, "link": rows[0]["link"], "winner": agreed, "rows": ordered})
     rank = {None: 0, "tie": 2, "invalid": 3}
-    return sorted(cases, key=lambda one: (rank.get(one["winner"], 1), one["winner"] or ""))
+    return sorted(
+        cases, key=lambda one: (rank.get(one["winner"], 1), one["winner"] or "", one["case"])
+    )
 
 
 def _winner(row: Mapping[str, Any]) -> str:
