@@ -1,10 +1,12 @@
 """Runs as one file, to be kept or sent to people who have no Proctor."""
 
-from io import BytesIO
+from collections.abc import Iterator
+from tempfile import TemporaryFile
+from typing import IO
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from proctor.core.run import Run
 from proctor.errors import UsageError
@@ -18,6 +20,7 @@ from proctor.web.wording import language_of
 
 MOST_CASES = 2_000
 """Up to how many cases, of all runs together, are written while a reader waits."""
+CHUNK = 256 * 1024
 _PATH = "/share.html"
 
 
@@ -37,13 +40,24 @@ def send_page(request: Request) -> Response:
             raise UsageError(
                 f"more than {MOST_CASES:,} cases take long to write: use `proctor export`"
             )
-        file = BytesIO()
-        write_page(
-            store, [run.id for run in runs], file, ShareSettings(language=language_of(request))
-        )
+        # The page may have many megabytes, which are not kept in memory.
+        file = TemporaryFile()  # noqa: SIM115 - closed when all of it was sent
+        try:
+            settings = ShareSettings(language=language_of(request))
+            write_page(store, [run.id for run in runs], file, settings)
+        except BaseException:
+            file.close()
+            raise
     name = quote("-".join(run.name for run in runs)[:100] + ".html", safe="")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-    return Response(file.getvalue(), media_type="text/html; charset=utf-8", headers=headers)
+    return StreamingResponse(_sent(file), media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _sent(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while chunk := file.read(CHUNK):
+            yield chunk
 
 
 def _cases(store: Store, runs: list[Run]) -> int:
