@@ -104,3 +104,17 @@ def test_a_phone_needs_no_sideways_scrolling(page: Any, path: str, scheme: str) 
     for language in ("en", "zh"):
         page.goto(f"{path}{'&' if '?' in path else '?'}lang={language}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_enter_in_a_field_gives_no_mark(page: Any, place: str) -> None:
+    """The first button of a form is pressed by Enter in its fields: it must not be a mark."""
+    with Store.open(place) as store:
+        before = len(store.labels.of_run("new"))
+    page.goto("/runs/new/label?case=c11")
+    page.get_by_label("Your name").fill("Zoe")
+    with page.expect_navigation():
+        page.get_by_label("Your name").press("Enter")
+    sync_api.expect(page.get_by_label("Your name").first).to_have_value("Zoe")
+    sync_api.expect(page.get_by_role("heading", level=1)).to_contain_text("c11")
+    with Store.open(place) as store:
+        assert len(store.labels.of_run("new")) == before

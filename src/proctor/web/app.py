@@ -32,6 +32,7 @@ from proctor.web.pages import (
     label,
     label_file,
     run,
+    share_file,
     suite,
 )
 from proctor.web.rendering import answer_with
@@ -58,6 +59,7 @@ routes: list[Route] = [
     *grid.routes,
     *history.routes,
     *items.routes,
+    *share_file.routes,
     *(route for guest in GUESTS for route in guest.routes),
     *document.routes,
 ]

@@ -242,7 +242,9 @@ def seconds_long(seconds: float | None) -> str:
     if seconds < 0.0995:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 99.5:
-        return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
+        # As many digits after the point as their neighbours in a column have.
+        digits = 2 if seconds < 0.995 else 1 if seconds < 9.95 else 0
+        return f"{seconds:.{digits}f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.run import RunStatus
+from proctor.engine.tour import fill
 from proctor.engine.tour.fill import LATENCIES, LIVE, Tour, in_progress
 from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
@@ -73,3 +74,13 @@ def test_a_run_is_in_progress_until_the_end(tmp_path: Path) -> None:
         assert store.runs.get(run.id).status is RunStatus.RUNNING
     with Store.open(path) as store:
         assert store.runs.named(f"{LIVE}-1")[0].status is not RunStatus.RUNNING
+
+
+def test_when_a_run_ends_the_next_one_begins_and_only_the_last_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fill, "LIVE_CASES", 2)
+    path = str(tmp_path / "live.db")
+    with in_progress(path, FOLDER, latency=(0.0, 0.0)), Store.open(path) as store:
+        until(lambda: store.runs.names_like(LIVE) - {f"{LIVE}-1", f"{LIVE}-2"})
+        assert not store.runs.named(f"{LIVE}-1")

@@ -61,9 +61,9 @@ def test_every_route_is_described_and_every_page_has_its_twin() -> None:
     for route in web.routes:
         assert isinstance(route, Route)
         path = route.path.replace(":path}", "}")
-        if path.endswith((".json", ".jsonl", ".csv", ".svg", ".txt", ".md")) or path.startswith(
-            "/api/"
-        ):
+        if path.endswith(
+            (".json", ".jsonl", ".csv", ".svg", ".txt", ".md", ".html")
+        ) or path.startswith("/api/"):
             wanted.add(("get", path))
         elif route.methods is not None and "POST" in route.methods:
             wanted.add(("post", path))
@@ -153,6 +153,7 @@ def test_every_parameter_that_is_read_is_described(
 
 def test_all_twins_were_asked_for() -> None:
     others = {("get", "/runs/{run}/histogram.svg"), ("post", "/runs/{run}/label")}
+    others |= {("get", "/share.html")}
     others |= {("get", "/runs/{run}/file.txt"), ("post", "/runs/{run}/labels")}
     others |= {("get", f"/runs/{{run}}/case.{ending}") for ending in ("md", "txt")}
     others |= {("get", f"/runs/{{run}}/labels{ending}") for ending in (".csv", ".jsonl")}
@@ -229,6 +230,7 @@ def test_every_answer_in_json_has_a_model() -> None:
         "/runs/{run}/labels",
         "/runs/{run}/labels.csv",
         "/runs/{run}/labels.jsonl",
+        "/share.html",
     ]
 
 

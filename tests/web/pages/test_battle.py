@@ -94,6 +94,10 @@ def test_comparisons_are_gathered_by_case_and_what_was_decided_comes_first() -> 
         ("even", "tie", 1),
         ("broken", "invalid", 1),
     ]
+    # The order in which replies came in says nothing.
+    for ordered in (rows, rows[::-1]):
+        firsts = [[row["first"]["run"] for row in one["rows"]] for one in by_case(ordered)]
+        assert firsts == [["a", "b"], ["a"], ["a", "b"], ["a"], ["a"]]
 
 
 def test_what_the_numbers_lack_is_said_once(tmp_path: Path, put_run: Any, examined: Any) -> None:

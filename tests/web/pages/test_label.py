@@ -116,7 +116,7 @@ def test_a_mark_is_stored_as_it_was_given_and_not_longer(run: Labelled) -> None:
     (label,) = run.labels
     assert (label.case_id, label.index, label.criterion, label.points) == ("a", 0, "fits", 0.0)
     assert (len(label.note), len(label.author)) == (LONGEST_NOTE, LONGEST_AUTHOR)
-    own = run.page("case=a").own
+    own = run.page(f"case=a&author={'w' * LONGEST_AUTHOR}").own
     assert (own.points, len(own.note)) == (0.0, LONGEST_NOTE)
 
 
@@ -208,6 +208,7 @@ def test_people_are_compared_with_each_other(run: Labelled) -> None:
     assert page.authors == {"Ada": 4, "Bob": 4}
     (pair,) = page.people
     assert (set(pair.people), pair.agreed, pair.n) == ({"Ada", "Bob"}, 3, 4)
+    assert {one.person: (one.agreed, one.n) for one in page.with_judge}.keys() == {"Ada", "Bob"}
     # For a third person no case has a mark.
     assert run.page("author=Eve").case.id == run.order[0]
 
@@ -227,5 +228,24 @@ def test_nobody_aims_at_more_labels_than_cases_and_a_label_has_its_author(run: L
     most = run.page("goal=50").progress.goal
     assert 1 < most < 50
     run.mark("a", "1", author="Ada")
-    own = run.page("case=a&criterion=fits").own
-    assert (own.points, own.author) == (1.0, "Ada")
+    page = run.page("case=a&criterion=fits&author=Ada")
+    assert (page.own.points, page.own.author, page.others) == (1.0, "Ada", [])
+    # It is nobody else's, with a name or without one.
+    for author in ("", "Bob"):
+        page = run.page(f"case=a&criterion=fits&author={author}")
+        assert (page.own, [one.author for one in page.others]) == (None, ["Ada"])
+
+
+def test_enter_in_a_field_keeps_name_and_note_and_gives_no_mark(run: Labelled) -> None:
+    address = run.mark("a", "stay", author="Ada")
+    assert run.labels == []
+    assert (address["case"], address["author"]) == (["a"], ["Ada"])
+    run.mark("a", "stay", author="Ada", note="odd")
+    run.mark("a", "stay", author="Ada", note="odd")
+    assert [(one.points, one.note) for one in run.labels] == [(None, "odd")]
+    # A note alone is no label: the case is still offered.
+    assert run.page("author=Ada").authors == {}
+    run.mark("a", "1", author="Ada")
+    run.mark("a", "stay", author="Ada", note="sure")
+    assert run.labels[-1].points == 1.0
+    assert run.page("author=Ada&case=a&criterion=fits").own.note == "sure"

@@ -136,3 +136,11 @@ def test_answers_that_wait_for_a_judge_are_shown_by_the_criteria_that_do_not(
             link(store, 0, 1, 2, 3, 4, 5)
             looked = client.get("/runs/going/live.json").json()
             assert (looked["waiting"], looked["criteria"]) == (False, [])
+
+
+def test_the_first_look_at_a_young_run_has_its_speed() -> None:
+    assert live._pace(live.LiveSums(), 1000.0, 30, age=60.0) == 30.0
+    # Of an older one nobody knows when its attempts were stored.
+    old = live.LiveSums()
+    assert live._pace(old, 1000.0, 30, age=600.0) is None
+    assert live._pace(old, 1010.0, 35, age=610.0) == 30.0

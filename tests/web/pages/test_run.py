@@ -206,3 +206,18 @@ def test_how_the_candidate_was_asked_stands_beside_it(
     assert twin["sampling"] == {"temperature": 0.25, "seed": 7}
     # One key leads past the filters to the first case.
     assert '<a class="skip" href="#p0">' in pages["chosen"]
+
+
+def test_cases_whose_attempts_differ_are_counted_where_there_are_several(
+    tmp_path: Path, put_run: Any, examined: Any
+) -> None:
+    path = str(tmp_path / "p.db")
+    with Store.open(path) as store:
+        cases = [examined.plain(case, case, 1.0) for case in "ab"]
+        put_run(store, "once", cases)
+    with TestClient(make_app(path), base_url="http://127.0.0.1") as client:
+        assert client.get("/runs/once.json").json()["counts"]["unsteady"] == 0
+        assert "Unsteady" not in client.get("/runs/once").text
+        # The filter leads to the same cases, and the chip stays where it is chosen.
+        page = client.get("/runs/once?where=spread+%3E+0").text
+        assert ('aria-current="true">Unsteady' in page, "No cases" in page) == (True, True)

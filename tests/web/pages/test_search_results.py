@@ -39,3 +39,4 @@ def test_pages_of_a_search_go_on_until_every_case_was_shown(
         assert sorted(ids) == sorted(f"c{n}" for n in range(40))
         assert "".join(piece.text for piece in first.found[0].snippet).startswith("say needle")
         assert second.found[0].name == "one"
+        assert {(one.value, one.full) for one in first.found} <= {(0.0, 1.0), (1.0, 1.0)}

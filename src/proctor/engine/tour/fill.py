@@ -74,9 +74,22 @@ class Tour:
             await self._judged_again(servers["judge"])
         self._label("tour-small-plain")
 
+    async def run_on(self) -> None:
+        """Have a run in progress for ever; of those that ended, the last one stays."""
+        while True:
+            for number in self._live_numbers()[:-1]:
+                for old in self.store.runs.named(f"{LIVE}-{number}"):
+                    self.store.runs.delete(old.id)
+            await self.run_slowly()
+
+    def _live_numbers(self) -> list[int]:
+        names = self.store.runs.names_like(f"{LIVE}-")
+        ends = (name.removeprefix(f"{LIVE}-") for name in names)
+        return sorted(int(end) for end in ends if end.isdecimal())
+
     async def run_slowly(self) -> None:
         """Make one more run, of some minutes: one to be watched."""
-        number = len(self.store.runs.names_like(LIVE)) + 1
+        number = max(self._live_numbers(), default=0) + 1
         with (
             FakeServer(sums, latency=self.live_latency, keep=False) as server,
             TemporaryDirectory() as folder,
@@ -205,7 +218,7 @@ def in_progress(
     thread = Thread(target=loop.run_forever, name="tour", daemon=True)
     thread.start()
     with Store.open(url) as store:
-        work = Tour(store=store, folder=folder, live_latency=latency).run_slowly()
+        work = Tour(store=store, folder=folder, live_latency=latency).run_on()
         going = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             yield

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 from starlette.requests import Request
 
-from proctor.engine.audit.probes import PAIRED, PROBES
+from proctor.engine.audit.probes import NAMES, PAIRED, PROBES
 from proctor.engine.run.later_findings import newest_audit, noise_floor
 from proctor.engine.run.stored_view import view_of
 from proctor.reports.audit import audit_object
@@ -32,7 +32,7 @@ def show_audit(request: Request) -> Page[AuditPage]:
             audit_data = audit_object(audit, noise_floor(view_of(store, run.id), audit))
     data = AuditPage(run=Named.of(run), audit=audit_data)
     words = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
-    return Page(template="audit", data=data, only_page={"words": words})
+    return Page(template="audit", data=data, only_page={"words": words, "named_probes": NAMES})
 
 
 routes = [

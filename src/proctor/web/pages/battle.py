@@ -1,5 +1,6 @@
 """The page of stored battles: what judges preferred, and a leaderboard of several runs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,8 @@ from proctor.web.store_pool import opened, store_pool_of
 MOST_RUNS = 50
 MOST_LOOKED = 2
 """In how many of the runs the questions of cases are looked up."""
+LETTERS = "ABCDEFGH"
+"""What stands for the names of the runs, where there are no more."""
 COMPARISONS = 200
 """How many single comparisons a page lists for each judge configuration."""
 
@@ -55,15 +58,17 @@ def show_battles(request: Request) -> Page[BattlesPage]:
     names = list(dict.fromkeys(entry["name"] for entry in entries))
     won = one_of(request, "won", ("", *names, *OTHERS))
     state: list[tuple[str, object]] = [("run", run) for run in runs]
+    cases = [by_case(battle["comparisons"]) for battle in battles]
+    whole = all(battle["compared"] <= len(battle["comparisons"]) for battle in battles)
+    counts = Counter(one["winner"] or OTHERS[1] for found in cases for one in found)
     only_page = {
         "by_case": [
-            [
-                one
-                for one in by_case(battle["comparisons"])
-                if won in ("", one["winner"] or OTHERS[1])
-            ]
-            for battle in battles
+            [one for one in found if won in ("", one["winner"] or OTHERS[1])] for found in cases
         ],
+        "counts": {**counts, "": counts.total()} if whole else {},
+        "letters": dict(zip(names, LETTERS, strict=False))
+        if len({entry["id"] for entry in entries}) == len(names) <= len(LETTERS)
+        else {},
         "won": won,
         "questions": {case: one.question for case, one in questions.items()},
         "beside": ways,
@@ -77,7 +82,10 @@ def show_battles(request: Request) -> Page[BattlesPage]:
 
 
 def by_case(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Gather the comparisons of each case and pair: cases with a winner first, then ties."""
+    """Gather the comparisons of each case and pair: cases with a winner first, then ties.
+
+    They were stored as replies came in, which says nothing: the order is that of the names.
+    """
     gathered: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in comparisons:
         pair = sorted((row["first"]["run"], row["second"]["run"]))
@@ -86,9 +94,12 @@ def by_case(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for (case, *_), rows in gathered.items():
         winners = {_winner(row) for row in rows}
         agreed = winners.pop() if len(winners) == 1 else None
-        cases.append({"case": case, "link": rows[0]["link"], "winner": agreed, "rows": rows})
+        ordered = sorted(rows, key=lambda row: str(row["first"]["run"]))
+        cases.append({"case": case, "link": rows[0]["link"], "winner": agreed, "rows": ordered})
     rank = {None: 0, "tie": 2, "invalid": 3}
-    return sorted(cases, key=lambda one: (rank.get(one["winner"], 1), one["winner"] or ""))
+    return sorted(
+        cases, key=lambda one: (rank.get(one["winner"], 1), one["winner"] or "", one["case"])
+    )
 
 
 def _winner(row: Mapping[str, Any]) -> str:

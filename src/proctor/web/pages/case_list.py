@@ -41,6 +41,8 @@ from proctor.web.pages.criterion_cells import (
 from proctor.web.store_pool import stamp, store_pool_of
 
 SORTS: tuple[Sort, ...] = get_args(Sort)
+UNSTEADY = "spread > 0"
+"""The filter for cases whose attempts came to different scores."""
 DOWN_FIRST = frozenset(("question", "answer", "tokens", "seconds", "cost", "attempts"))
 """Orders whose first direction is down: what is long, slow or dear comes first."""
 STATUSES = ("", FAILED, *(status.value for status in ValueStatus))
@@ -111,6 +113,9 @@ class ListCounts(ResponseModel):
     unscored: int
     unanswered: int
     error: int
+    unsteady: int | None = Field(
+        description="whose attempts came to different scores; null where the run is too large"
+    )
     listed: int | None = Field(description="cases that match; null where more than are counted")
 
 
@@ -279,9 +284,18 @@ def counts_of(request: Request, store: Store, case_list: CaseList) -> ListCounts
     elif query.filters:
         counted = store.listing.count(run.id, query)
         listed = counted if counted <= MOST_COUNTED else None
+    several = int(run.settings.get("attempts") or 1) > 1
+
+    def differing() -> int | None:
+        if not several or counts.cases > MOST_COUNTED:
+            return None if several else 0
+        return store.listing.count(run.id, ListingQuery(where=UNSTEADY))
+
+    unsteady = differing() if key is None else cache.of(("unsteady", key), differing)
     return ListCounts(
         cases=counts.cases,
         failed=counts.failed,
+        unsteady=unsteady,
         listed=listed,
         **{name: counts.by_status.get(name, 0) for name in ("unscored", "unanswered", "error")},
     )

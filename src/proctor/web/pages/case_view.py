@@ -144,6 +144,7 @@ def case_view(result: CaseResult, *, most: int | None) -> Laid:
         "id": case.id,
         "value": folded.value,
         "full": case.full_score,
+        "weight": case.weight,
         "status": folded.status.value,
         "low": folded.low,
         "high": folded.high,

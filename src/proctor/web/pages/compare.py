@@ -42,12 +42,10 @@ from proctor.web.pages.compare_numbers import (
     ComparedCost,
     ComparedMeasure,
     NamingTag,
-    SettingDifference,
     TagDifference,
     compared_costs,
     compared_measures,
     naming_tags,
-    setting_differences,
     tag_differences,
 )
 from proctor.web.pages.compare_shares import ComparedShares, compared_shares, scatter_frame
@@ -56,6 +54,8 @@ from proctor.web.pages.criterion_rates import ComparedCriterion, compared_criter
 from proctor.web.pages.distributions import Distribution, distribution_of, drawn_beside
 from proctor.web.pages.ratings import ComparedRating, compared_ratings
 from proctor.web.pages.related import pages_beside, suites_of
+from proctor.web.pages.run_settings import SettingDifference, setting_differences
+from proctor.web.pages.share_file import share_link
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
@@ -303,6 +303,7 @@ def show_compared(
         for run, side in zip(data["runs"], sides, strict=True):
             run["started"] = side.run.started
         data |= _numbers(request, store, sides, query)
+        shared = share_link(store, [side.run for side in sides])
         elsewhere = pages_beside(store, [side.run for side in sides], "compare")
         data["listing"] = data["search"] = None
         listed = [pair for pairs in compared.contrasts[0].examples.values() for pair in pairs]
@@ -322,6 +323,7 @@ def show_compared(
         "names": names,
         "letters": "ABCD",
         "beside": elsewhere,
+        "shared": shared,
         "suites": suites_of([side.run for side in sides]),
         "bars": drawn_beside([side.run.id for side in sides], data["distributions"]),
         "by_tag": query.by_tag,

@@ -1,6 +1,6 @@
-"""Numbers beside a comparison: tags by damage, measures, cost and time, settings that differ."""
+"""Numbers beside a comparison: tags by damage, measures, cost and time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
@@ -8,7 +8,6 @@ from pydantic import Field
 from starlette.requests import Request
 
 from proctor.core.run import Run, sound_summary
-from proctor.core.suite import Json
 from proctor.engine.compare.comparing import CompareSettings, compare
 from proctor.engine.compare.obstacles import Side
 from proctor.store.store import Store
@@ -24,10 +23,6 @@ SAMPLED = 200
 """From how many cases the usual time of an answer is taken."""
 TOGETHER = 10
 """How many of them are neighbours in a large run."""
-LONGEST = 200
-_LEFT_OUT = ("stopped_early", "regraded")
-_OUTCOMES = ("n", "unanswered", "unscored", "ci")
-"""Parts of a signature that say how a run came out, not how it was set."""
 
 
 class TagDifference(ResponseModel):
@@ -79,13 +74,6 @@ class ComparedCost(ResponseModel):
     seconds: float | None
     """The median time of an answer, from a sample of cases."""
     duration: float | None
-
-
-class SettingDifference(ResponseModel):
-    """A setting that is not the same in all runs; None where a run does not have it."""
-
-    name: str
-    values: list[str | None]
 
 
 def tag_differences(
@@ -238,34 +226,3 @@ def answer_times(request: Request, store: Store, run: Run) -> AnswerTimes:
 def usual_seconds(request: Request, store: Store, run: Run) -> float | None:
     """Return the median time of an answer in a sample of a run's cases."""
     return answer_times(request, store, run).median
-
-
-def setting_differences(runs: Sequence[Run]) -> list[SettingDifference]:
-    """Return the settings and parts of the signature that are not the same in all runs."""
-    rows = [dict(_settings(run)) for run in runs]
-    names = dict.fromkeys(name for row in rows for name in row)
-    differences = [
-        SettingDifference(name=name, values=[row.get(name) for row in rows]) for name in names
-    ]
-    return [one for one in differences if len(set(one.values)) > 1]
-
-
-def _settings(run: Run) -> Iterator[tuple[str, str]]:
-    yield "suite", f"{run.suite} ({run.suite_key[:12]})"
-    yield from _flat("candidate", {"name": run.candidate.name, **run.candidate.params})
-    for name, value in run.settings.items():
-        if name not in _LEFT_OUT:
-            yield from _flat(name, value)
-    for name, value in run.signed.parts.items():
-        if name not in _OUTCOMES and not (name == "attempts" and name in run.settings):
-            yield from _flat(f"signature.{name}", value)
-
-
-def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for part, inner in value.items():
-            yield from _flat(f"{name}.{part}", inner)
-        return
-    text = value if isinstance(value, str) else str(value)
-    if value not in (None, "", [], ()):
-        yield name, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

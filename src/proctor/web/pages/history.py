@@ -15,6 +15,7 @@ from proctor.web.lookup import the_suite
 from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
 from proctor.web.store_pool import opened
 
+DIFFERENCES = "differences"
 MOST_RUNS = 100
 """How many runs the page lists, the newest ones."""
 
@@ -88,7 +89,13 @@ def show_history(request: Request) -> Page[CaseHistory]:
         passed=passed,
         failed=len(scored) - passed,
     )
-    return Page(template="history", data=data)
+    here = f"{addresses.suite_link(row.key)}/history"
+    only_page = {
+        "differences": request.query_params.get("text") == DIFFERENCES,
+        "rendered_link": addresses.with_query(here, [("case", case_id)]),
+        "differences_link": addresses.with_query(here, [("case", case_id), ("text", DIFFERENCES)]),
+    }
+    return Page(template="history", data=data, only_page=only_page)
 
 
 def _runs(store: Store, suite: str) -> list[Run]:
@@ -104,7 +111,11 @@ routes = [
         show_history,
         Operation(
             summary="One case in all runs of a suite",
-            parameters=[SUITE, text("case", "the case", required=True)],
+            parameters=[
+                SUITE,
+                text("case", "the case", required=True),
+                text("text", f"`{DIFFERENCES}`: on the page, mark the words that differ"),
+            ],
             wrong=(404,),
         ),
         twin="/suites/{suite}/history.json",

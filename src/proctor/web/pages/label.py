@@ -51,6 +51,7 @@ from proctor.web.pages.label_models import (
     LastMark,
     OwnMark,
     PeopleAgreement,
+    PersonAgreement,
 )
 from proctor.web.pages.seen_labels import remember_author, way_back, way_back_to_grid
 from proctor.web.reading import CHOICES, raw_wanted
@@ -60,7 +61,7 @@ LONGEST_FORM = 64 * 1024
 GOAL = 50
 """How many labels are aimed at, unless the address says otherwise."""
 MOST_PEOPLE = 10
-UNDO, NOTE = "undo", "note"
+UNDO, NOTE, STAY = "undo", "note", "stay"
 _SECRET = secrets.token_bytes(32)
 """New at every start of the server; older forms get status 403."""
 
@@ -89,11 +90,16 @@ def show_label(request: Request) -> Page[LabelPage]:
         others = _judged_all(request, store, view, criterion, scale)
         agreed = agreement(store, view.run.id, criterion.id, labels, scale, others)
         last = _last(store, view, query.get("last", ""), criterion.id, labels)
-    people = by_author(stored, criterion.id, seen=state.seen)
+        people = by_author(stored, criterion.id, seen=state.seen)
+        with_judge = [
+            PersonAgreement.of(name, agreement(store, view.run.id, criterion.id, marks, scale, {}))
+            for name, marks in _most_active(people)
+            if len(people) > 1
+        ]
     all_labels = latest(stored, criterion.id, seen=True)
-    all_own = by_author(stored, criterion.id, seen=True).get(state.author, {})
-    own_labels = all_own if state.author else all_labels
-    own = own_labels.get((case_id, item.attempt.index))
+    all_people = by_author(stored, criterion.id, seen=True)
+    all_own = all_people.get(state.author, {})
+    own = all_own.get((case_id, item.attempt.index))
     before, after = (_address(view.run.id, near, criterion.id, state=state) for near in around)
     data = LabelPage(
         **_data(view, result, item, criterion, state),
@@ -110,6 +116,8 @@ def show_label(request: Request) -> Page[LabelPage]:
         author=state.author,
         authors={name: len(marks) for name, marks in people.items()},
         people=_people(people, rates=scale.rates),
+        with_judge=with_judge,
+        others=_others(people, all_people, state, (case_id, item.attempt.index)),
         queue=state.queue,
         queues=[
             (name, addresses.with_query(_path(view.run.id), state.with_queue(name, criterion.id)))
@@ -182,7 +190,11 @@ class _State:
 
 def _labelled(labels: Sequence[Label], author: str) -> set[str]:
     """Return the cases that a person labelled; without a name, those that anybody did."""
-    return {label.case_id for label in labels if not author or label.author == author}
+    return {
+        label.case_id
+        for label in labels
+        if label.points is not None and (not author or label.author == author)
+    }
 
 
 def _around(
@@ -206,9 +218,8 @@ def _people(
     people: Mapping[str, Mapping[tuple[str, int], Label]], *, rates: bool
 ) -> list[PeopleAgreement]:
     """Return how far people agree, two at a time."""
-    named = sorted((name for name in people if name), key=lambda name: -len(people[name]))
     labelling = []
-    for one, two in combinations(named[:MOST_PEOPLE], 2):
+    for one, two in combinations((name for name, _ in _most_active(people) if name), 2):
         clusters: dict[str, list[tuple[float, float]]] = {}
         for place in people[one].keys() & people[two].keys():
             marks = (people[one][place].points or 0.0, people[two][place].points or 0.0)
@@ -225,6 +236,28 @@ def _people(
                 )
             )
     return labelling
+
+
+def _most_active(
+    people: Mapping[str, Mapping[tuple[str, int], Label]],
+) -> list[tuple[str, Mapping[tuple[str, int], Label]]]:
+    """Return the people who labelled most, each with the labels."""
+    return sorted(people.items(), key=lambda one: -len(one[1]))[:MOST_PEOPLE]
+
+
+def _others(
+    people: Mapping[str, Mapping[tuple[str, int], Label]],
+    all_people: Mapping[str, Mapping[tuple[str, int], Label]],
+    state: "_State",
+    place: tuple[str, int],
+) -> list[OwnMark]:
+    """Return what other people said of an attempt."""
+    shown = all_people if state.queue == "disagreement" else people
+    return [
+        OwnMark(points=one.points, note=one.note, author=one.author, seen=one.seen)
+        for name, marks in shown.items()
+        if name != state.author and (one := marks.get(place)) is not None
+    ]
 
 
 def _last(
@@ -281,13 +314,15 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
         marks: dict[str, float | None] = {
             **dict(scale_of(criterion, item.scores.get(criterion.id)).marks())
         }
-        if on_case:
-            marks[NOTE] = None
+        note = form.get("note", "").strip()[:LONGEST_NOTE]
+        own = _own_last(stored, state.author, result.case.id, item.attempt.index, criterion.id)
+        marks[NOTE if on_case else STAY] = None if on_case or own is None else own.points
         if form.get("mark") not in marks:
             raise HTTPException(400, f"expected a mark, one of {', '.join(marks)}")
         line = queued_ids(store, view.run, criterion.id, state.queue, stored)
-        note = form.get("note", "").strip()[:LONGEST_NOTE]
-        if marks[form["mark"]] is not None or note:
+        stays = form["mark"] == STAY
+        said = bool(note) or marks[form["mark"]] is not None
+        if said and not (stays and own is not None and note == own.note):
             store.labels.add(
                 Label(
                     run_id=run_id,
@@ -309,11 +344,23 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
             answer = RedirectResponse(back, 303)
             remember_author(answer, form)
             return answer
+        if stays:
+            here = _address(run_id, result.case.id, criterion.id, item.attempt.index, state=state)
+            return RedirectResponse(here or _path(run_id), 303)
         mine = _labelled(stored, state.author) | {result.case.id}
         after = _next_unmarked(RandomCases(store, view.run), place, line, result.case.id, mine)
     more: list[tuple[str, object]] = [("case", after or result.case.id)]
     more += [("criterion", criterion.id), *state.pairs, ("last", result.case.id)]
     return RedirectResponse(addresses.with_query(_path(run_id), more), 303)
+
+
+def _own_last(
+    stored: Sequence[Label], author: str, case_id: str, index: int, criterion: str
+) -> Label | None:
+    """Return the last label, or note, of a person on a criterion of an attempt."""
+    place = (author, case_id, index, criterion)
+    own = [one for one in stored if (one.author, one.case_id, one.index, one.criterion) == place]
+    return own[-1] if own else None
 
 
 def _form_state(form: Mapping[str, str]) -> _State:
@@ -470,7 +517,8 @@ _FORM = {
         "csrf": {"type": "string", "description": "the fields of the page's form"},
         "mark": {
             "type": "string",
-            "description": "one of the page's marks, such as 1 or 0, or undo: the last one goes",
+            "description": "one of the page's marks, such as 1 or 0; undo: the last one goes;"
+            " stay: only the name and the note are kept",
         },
         **{
             name: {"type": "string"}

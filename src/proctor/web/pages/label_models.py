@@ -70,6 +70,27 @@ class PeopleAgreement(ResponseModel):
     n: int
 
 
+class PersonAgreement(ResponseModel):
+    """How far a person and the judge agree."""
+
+    person: str
+    kappa: float | None
+    interval: Interval | None
+    agreed: int
+    n: int
+
+    @classmethod
+    def of(cls, person: str, found: LabelAgreement) -> "PersonAgreement":
+        """Make the row of a person."""
+        return cls(
+            person=person,
+            kappa=found.kappa.value,
+            interval=found.kappa.interval,
+            agreed=found.kappa.agreed,
+            n=found.kappa.n,
+        )
+
+
 class LabelProgress(ResponseModel):
     """How many labels there are, how many are aimed at, and the interval that they buy."""
 
@@ -102,6 +123,10 @@ class LabelPage(ResponseModel):
     author: str
     authors: dict[str, int] = Field(description="how many labels each person gave")
     people: list[PeopleAgreement]
+    with_judge: list[PersonAgreement] = Field(
+        description="how far each of several people agrees with the judge"
+    )
+    others: list[OwnMark] = Field(description="what other people said of this attempt")
     queue: str
     queues: list[tuple[str, str]]
     waiting: int | None = Field(description="cases in the queue; None for the random one")

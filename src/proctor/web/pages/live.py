@@ -32,6 +32,8 @@ LATEST = 20
 """How many cases are shown as they are graded."""
 MOST_CRITERIA = 8
 """How many criteria are shown."""
+PACED = 120
+"""Seconds over which the speed is taken."""
 KEPT = 16
 """How many runs in progress are remembered."""
 
@@ -160,7 +162,8 @@ def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:
     for position in list(sums.seen)[: -(LATEST + MOST_READ)]:
         del sums.seen[position]
     total.merge(sums.sums)
-    pace = _pace(sums, now, progress.done) if run.status is RunStatus.RUNNING else None
+    age = max(0.0, time() - run.started)
+    pace = _pace(sums, now, progress.done, age) if run.status is RunStatus.RUNNING else None
     waiting = unscored_answers and progress.done < progress.total
     # Until judges begin, only cases without an answer may have a value: no sample of the others.
     has_rate = answered or not waiting
@@ -179,7 +182,7 @@ def _look(store: Store, run: Run, sums: LiveSums, now: float) -> LiveNumbers:
         unscored=unscored,
         per_minute=pace,
         remaining=60 * left / pace if pace else None,
-        elapsed=max(0.0, time() - run.started),
+        elapsed=age,
         latest=list(sums.seen.values())[-LATEST:][::-1],
         criteria=[
             LiveCriterion(
@@ -239,10 +242,13 @@ def _add(sums: RatioSums, result: CaseResult) -> None:
         sums.add(value * case.weight, case.full_score * case.weight)
 
 
-def _pace(sums: LiveSums, now: float, done: int) -> float | None:
+def _pace(sums: LiveSums, now: float, done: int, age: float) -> float | None:
     """Return how many attempts are stored a minute, over the last two minutes."""
+    if not sums.pace and age <= PACED:
+        # All that a young run has was stored since it began.
+        sums.pace.append((now - age, 0))
     sums.pace.append((now, done))
-    sums.pace[:] = [one for one in sums.pace if now - one[0] <= 120]
+    sums.pace[:] = [one for one in sums.pace if now - one[0] <= PACED]
     begun, at_first = sums.pace[0]
     elapsed = now - begun
     return 60 * (done - at_first) / elapsed if elapsed > 1 and done > at_first else None

@@ -32,6 +32,7 @@ from proctor.web.pages.case_list import (
     SIZE,
     SORTS,
     STATUSES,
+    UNSTEADY,
     USUAL,
     CaseList,
     ListCounts,
@@ -48,6 +49,8 @@ from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
 from proctor.web.pages.ratings import MeanRating, mean_ratings
 from proctor.web.pages.related import RelatedPage, related_pages
+from proctor.web.pages.run_settings import Setting, settings_of
+from proctor.web.pages.share_file import share_link
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened
 
@@ -213,6 +216,7 @@ class RunPage(RunNumbers):
 
     judges: list[str] = Field(description="the models that judged")
     sampling: dict[str, Any] = Field(description="how the candidate was asked, as far as chosen")
+    settings: list[Setting] = Field(description="how the run was set, by name")
     progress: Progress | None
     live: LiveNumbers | None = Field(description="the numbers so far of a run in progress")
     problem: str = Field(description="what is wrong with the filter; the status is then 400")
@@ -258,6 +262,7 @@ def run(request: Request) -> Page[RunPage]:
         cases = rows_with_texts(store, stored_run, rows[:size])
         following = case_list.next_page(store, rows[size - 1]) if len(rows) > size else None
         related = related_pages(store, stored_run)
+        shared = share_link(store, [stored_run]) if numbers["totals"] else ""
         below = bool(numbers["totals"]) and store.listing.reaches_below(stored_run.id)
         criteria = criterion_rates(request, store, stored_run) if numbers["totals"] else []
         if stored_run.status.is_unfinished and numbers["totals"] is None:
@@ -266,6 +271,7 @@ def run(request: Request) -> Page[RunPage]:
         **numbers,
         judges=_judges(stored_run),
         sampling=_sampling(stored_run),
+        settings=settings_of(stored_run),
         progress=progress,
         live=live,
         problem=problem,
@@ -305,6 +311,10 @@ def run(request: Request) -> Page[RunPage]:
         "most_rows": MOST_ROWS,
         "seconds": _seconds(stored_run),
         "costs": _costs(data.usage),
+        "shared": shared,
+        "judge_sampling": _judge_sampling(stored_run),
+        "unsteady": case_list.link(("where", UNSTEADY), ("status", "")) + "#cases",
+        "is_unsteady": case_list.query.where == UNSTEADY,
     }
     return Page(template="run", data=data, status=400 if problem else 200, only_page=only_page)
 
@@ -323,6 +333,14 @@ def _judges(stored_run: Run) -> list[str]:
 def _sampling(stored_run: Run) -> dict[str, Any]:
     drawn = stored_run.candidate.params.get("sampling")
     return dict(drawn) if isinstance(drawn, Mapping) else {}
+
+
+def _judge_sampling(stored_run: Run) -> dict[str, Any]:
+    """Return how the judges were asked, as far as they were asked alike."""
+    judges = stored_run.settings.get("judges") or ()
+    drawn = [dict(judge.get("sampling") or {}) for judge in judges if isinstance(judge, Mapping)]
+    alike = bool(drawn) and all(one == drawn[0] for one in drawn)
+    return {name: value for name, value in drawn[0].items() if value is not None} if alike else {}
 
 
 def _seconds(stored_run: Run) -> float | None:

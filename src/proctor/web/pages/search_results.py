@@ -25,6 +25,8 @@ class FoundCase(ResponseModel):
     run: str
     name: str
     id: str
+    value: float | None = Field(None, description="null without a score, and while the run goes on")
+    full: float | None = None
     snippet: Pieces
     """A part of the question or an answer, with the words marked."""
 
@@ -47,6 +49,7 @@ def found_cases(
     count = store.search.count(words, MOST_COUNTED + 1)
     shown = hits[:MOST_CASES]
     snippets = _snippets(store, shown, words)
+    values = _values(store, shown)
     unknown = {hit.run_id for hit in shown} - names.keys()
     for run_id in unknown:
         run = store.runs.find(run_id)
@@ -57,6 +60,8 @@ def found_cases(
                 run=hit.run_id,
                 name=names[hit.run_id],
                 id=hit.case_id,
+                value=values.get(hit, (None, None))[0],
+                full=values.get(hit, (None, None))[1],
                 snippet=snippets.get(hit, []),
             )
             for hit in shown
@@ -83,12 +88,25 @@ def snippet(texts: Iterator[str], words: str) -> Pieces:
     return []
 
 
-def _snippets(store: Store, hits: Sequence[SearchHit], words: str) -> dict[SearchHit, Pieces]:
+def _by_run(hits: Sequence[SearchHit]) -> dict[str, list[str]]:
     by_run: dict[str, list[str]] = {}
     for hit in hits:
         by_run.setdefault(hit.run_id, []).append(hit.case_id)
+    return by_run
+
+
+def _values(store: Store, hits: Sequence[SearchHit]) -> dict[SearchHit, tuple[float | None, float]]:
+    """Return the values of cases of ended runs, with their full scores."""
+    return {
+        SearchHit(run_id, case_id): found
+        for run_id, case_ids in _by_run(hits).items()
+        for case_id, found in store.results.values_of(run_id, case_ids).items()
+    }
+
+
+def _snippets(store: Store, hits: Sequence[SearchHit], words: str) -> dict[SearchHit, Pieces]:
     snippets: dict[SearchHit, Pieces] = {}
-    for run_id, case_ids in by_run.items():
+    for run_id, case_ids in _by_run(hits).items():
         places = store.criterion_points.places(run_id, case_ids)
         for linked in store.attempts.cases_at(run_id, sorted(places.values())):
             snippets[SearchHit(run_id, linked.case.id)] = snippet(_texts(linked), words)

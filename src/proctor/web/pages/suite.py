@@ -27,6 +27,8 @@ from proctor.web.api.response import (
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run, the_suite
 from proctor.web.pages.case_view import histogram_svg
 from proctor.web.pages.distributions import distribution_of
+from proctor.web.pages.editions import EditionChange, change_since
+from proctor.web.pages.related import MOST_BESIDE
 from proctor.web.pages.trend import (
     MOST_POINTS,
     CostPoint,
@@ -131,6 +133,9 @@ class SuitePage(SideBySide):
     suite: SuiteAbout
     runs: list[ListedRun]
     trend: list[TrendPoint]
+    changed: EditionChange | None = Field(
+        description="what is different since the edition before it; null without one"
+    )
     costs: list[CostPoint] = Field(description="runs whose cost is known, with their rate")
     cases: list[SuiteCase]
     next: int | None = Field(description="the value of `after` for the next page")
@@ -144,6 +149,7 @@ def suite(request: Request) -> Page[SuitePage]:
         row = the_suite(store, named(request, "suite"))
         header = store.suites.header(row.key)
         described_runs = described(store, store.runs.newest(suite_key=row.key, limit=MOST_RUNS))
+        changed = change_since(request, store, row)
         trend = over_time(_all_editions(store, row, [run for run, _ in described_runs]))
         case_rows = list(store.suites.iter_cases(row.key, after=after, limit=PAGE + 1))
     runs = [run for run, _ in described_runs]
@@ -164,6 +170,7 @@ def suite(request: Request) -> Page[SuitePage]:
         ),
         runs=runs,
         trend=trend,
+        changed=changed,
         costs=costs,
         columns=tables.columns,
         measures=tables.measures,
@@ -179,6 +186,8 @@ def suite(request: Request) -> Page[SuitePage]:
         "picture": picture,
         "by_cost": by_cost,
         "legend": _legend(row.key, picture, chosen),
+        "newest": _newest(runs),
+        "most_changed": MOST_VALUES,
         "most_points": MOST_POINTS,
         "most_values": MOST_VALUES,
     }
@@ -195,6 +204,20 @@ def _all_editions(store: Store, row: SuiteRow, runs: Sequence[ListedRun]) -> lis
             others = store.runs.newest(suite_key=key, limit=most)
             editions += [listed_run(store, run) for run in others]
     return editions
+
+
+def _newest(runs: Sequence[ListedRun]) -> list[tuple[str, str]]:
+    """Return the pages that show the newest ended run of each candidate together, by kind."""
+    by_candidate: dict[str, ListedRun] = {}
+    for run in runs:
+        if run.totals.rate is not None:
+            by_candidate.setdefault(run.candidate, run)
+    ids = [run.id for run in sorted(by_candidate.values(), key=lambda run: run.started)]
+    return [
+        (kind, addresses.with_query(f"/{kind}", [("run", one) for one in ids]))
+        for kind in ("compare", "grid")
+        if 1 < len(ids) <= MOST_BESIDE[kind]
+    ]
 
 
 def _legend(key: str, picture: Mapping[str, Any], chosen: str) -> list[dict[str, Any]]:

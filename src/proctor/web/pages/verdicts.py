@@ -32,6 +32,7 @@ def add_verdicts(run: Run, result: CaseResult, attempts: Sequence[Laid]) -> None
         used = used_by_candidate(item.attempt)
         attempt["tokens"] = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
         attempt["cost"] = used.get("cost")
+        attempt["calls_made"] = used.get("calls")
         cause = cause_of(item.attempt, item.scores.values())
         attempt["cause"] = cause.value if cause is not None else ""
 

@@ -52,7 +52,7 @@ const signed = (share) => {
 function span(seconds) {
   if (seconds === undefined || seconds === null) return "–";
   if (seconds < 0.0995) return `${Math.round(1000 * seconds)} ms`;
-  return seconds < 99.5 ? `${Number(seconds.toPrecision(2))} s` : `${Math.round(seconds / 60)} min`;
+  return seconds < 99.5 ? `${seconds.toFixed(seconds < 0.995 ? 2 : seconds < 9.95 ? 1 : 0)} s` : `${Math.round(seconds / 60)} min`;
 }
 const statusMark = (word) => make("span", { class: `status ${word}` }, t(`status_${word}`));
 const quotedMark = (run) =>
