@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse
 
 from proctor.web.api.response import ErrorTold, HtmlPage, Page
 from proctor.web.rendering import (
+    IN_LIST,
     ago,
     answer_with,
     beginning,
@@ -176,3 +177,10 @@ def test_a_formula_in_the_beginning_of_a_text_is_one() -> None:
     assert str(shown).endswith("</math> &lt;b&gt;")
     # What cannot be read as a formula stays as it is.
     assert str(beginning("$" + "{" * 150 + "$")) == "$" + "{" * 150 + "$"
+
+
+def test_a_list_has_as_much_of_a_text_as_two_lines_show() -> None:
+    shown = str(beginning("word " * 200, ["word"]))
+    assert shown.count("<mark>") == IN_LIST // 5
+    assert shown.endswith(" …")
+    assert str(beginning("x" * IN_LIST)) == "x" * IN_LIST

@@ -20,6 +20,7 @@ from proctor.web.api.response import HtmlPage, Page, ResponseModel
 from proctor.web.compiled_templates import CompiledTemplates
 from proctor.web.highlight import pieces, visible
 from proctor.web.sentences import in_language
+from proctor.web.static_files import asset
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600
@@ -192,11 +193,14 @@ _SIGNS = re.compile(
     re.S,
 )
 _HEADING = re.compile(r"^#{1,6} ")
+IN_LIST = 240
+"""How many characters of a text two lines of a list can show; a browser measures each of them."""
 
 
 def beginning(text: str, words: Sequence[str] = ()) -> str | Markup:
     """Return the first lines of a text for a list: code, bold, formulas as such, words marked."""
     text = _HEADING.sub("", text)
+    text = text if len(text) <= IN_LIST else f"{text[:IN_LIST]}…"
     shown, end = Markup(""), 0
     for match in _SIGNS.finditer(text):
         name = match.lastgroup or "block"
@@ -336,4 +340,5 @@ def _environment() -> Environment:
         "visible": visible,
     }
     environment.filters.update(filters)
+    environment.globals["asset"] = asset
     return environment

@@ -1,22 +1,29 @@
 // What every page does: times in the reader's zone, and "?" for the list of keys.
+const two = (value) => String(value).padStart(2, "0");
+
+// From the offset alone: the names of time zones take a browser up to 20 ms to load.
+function zone(then) {
+  const ahead = -then.getTimezoneOffset();
+  const minutes = Math.abs(ahead);
+  const hours = `${ahead < 0 ? "−" : "+"}${Math.floor(minutes / 60)}`;
+  return `UTC${ahead ? hours : ""}${minutes % 60 ? `:${two(minutes % 60)}` : ""}`;
+}
+
+let spoken;
 function ago(then) {
   const seconds = (then.getTime() - Date.now()) / 1000;
   const [unit, length] = [["day", 86400], ["hour", 3600], ["minute", 60]].find(
     ([, long]) => Math.abs(seconds) >= long,
   ) ?? ["second", 1];
-  const form = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
-  return form.format(Math.trunc(seconds / length), unit);
+  spoken ??= new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+  return spoken.format(Math.trunc(seconds / length), unit);
 }
 
 for (const time of document.querySelectorAll("time[datetime]")) {
   const then = new Date(time.dateTime);
   if (Number.isNaN(then.getTime())) continue;
-  const two = (value) => String(value).padStart(2, "0");
   const day = [then.getFullYear(), two(then.getMonth() + 1), two(then.getDate())].join("-");
-  const zone = new Intl.DateTimeFormat(document.documentElement.lang, { timeZoneName: "short" })
-    .formatToParts(then)
-    .find((part) => part.type === "timeZoneName")?.value;
-  const exact = `${day} ${two(then.getHours())}:${two(then.getMinutes())} ${zone ?? ""}`;
+  const exact = `${day} ${two(then.getHours())}:${two(then.getMinutes())} ${zone(then)}`;
   const since = "ago" in time.dataset ? ago(then) : "";
   time.title = since ? exact : time.textContent;
   time.textContent = since || exact;
