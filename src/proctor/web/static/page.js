@@ -1,4 +1,4 @@
-// What every page does: times in the reader's zone, and "?" for the list of keys.
+// What every page does: times in the reader's zone, "?" for the list of keys, "/" for the search.
 const two = (value) => String(value).padStart(2, "0");
 
 // From the offset alone: the names of time zones take a browser up to 20 ms to load.
@@ -35,10 +35,12 @@ if (keys && button) {
   button.hidden = false;
   button.addEventListener("click", () => keys.showModal());
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
+    const all = event.key === "/" && !keys.open && !document.querySelector('[data-key="/"]');
+    if ((event.key !== "?" && !all) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest?.("input, textarea, select")) return;
     event.preventDefault();
-    if (keys.open) keys.close();
+    if (all) document.querySelector("[data-search]").click();
+    else if (keys.open) keys.close();
     else keys.showModal();
   });
 }
