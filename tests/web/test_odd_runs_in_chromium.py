@@ -129,7 +129,7 @@ def test_ratings_have_their_own_scale_and_a_mean(page: Any) -> None:
     progress = page.locator("aside p").first
     sync_api.expect(progress).to_contain_text(re.compile(r"4 of 6 · interval now ±\d\.\d\d$"))
     sync_api.expect(page.locator("main")).to_contain_text(
-        re.compile(r"rated [+-]\d\.\d\d above you")
+        re.compile(r"rated \d\.\d\d (above|below) you")
     )
 
 

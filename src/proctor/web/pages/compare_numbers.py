@@ -1,5 +1,6 @@
 """Numbers beside a comparison: tags by damage, measures, cost and time, settings that differ."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -266,6 +267,6 @@ def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
         for part, inner in value.items():
             yield from _flat(f"{name}.{part}", inner)
         return
-    text = value if isinstance(value, str) else str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if value not in (None, "", [], ()):
         yield name, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

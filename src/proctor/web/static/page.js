@@ -9,24 +9,17 @@ function zone(then) {
   return `UTC${ahead ? hours : ""}${minutes % 60 ? `:${two(minutes % 60)}` : ""}`;
 }
 
-let spoken;
-function ago(then) {
-  const seconds = (then.getTime() - Date.now()) / 1000;
-  const [unit, length] = [["day", 86400], ["hour", 3600], ["minute", 60]].find(
-    ([, long]) => Math.abs(seconds) >= long,
-  ) ?? ["second", 1];
-  spoken ??= new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
-  return spoken.format(Math.trunc(seconds / length), unit);
-}
-
 for (const time of document.querySelectorAll("time[datetime]")) {
   const then = new Date(time.dateTime);
   if (Number.isNaN(then.getTime())) continue;
   const day = [then.getFullYear(), two(then.getMonth() + 1), two(then.getDate())].join("-");
   const exact = `${day} ${two(then.getHours())}:${two(then.getMinutes())} ${zone(then)}`;
-  const since = "ago" in time.dataset ? ago(then) : "";
-  time.title = since ? exact : time.textContent;
-  time.textContent = since || exact;
+  if ("ago" in time.dataset) {
+    time.title = exact;
+  } else {
+    time.title = time.textContent;
+    time.textContent = exact;
+  }
 }
 
 const keys = document.querySelector("dialog#keys");
