@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from proctor.errors import StoreError
 from proctor.store.queries import PairQuery
 from proctor.web.pages import compare_case
+from proctor.web.addresses import row_id
 from proctor.web.pages.compare_case import ComparedCase, ComparedList, case_beside
 
 
@@ -38,7 +39,8 @@ def test_the_cases_around_keep_what_is_compared(beside: Any) -> None:
     page = beside("b")
     assert page.before == "/compare?run=old&run=new&case=a"
     assert page.after == "/compare?run=old&run=new&case=c"
-    assert page.overview == "/compare?run=old&run=new"
+    # Back to the row of the case.
+    assert page.overview == f"/compare?run=old&run=new#{row_id('b')}"
     assert beside("a").before is None
 
 
