@@ -146,16 +146,18 @@ def compared_so_far(
 ) -> Iterator[str]:
     """Say of which two runs a stored battle compared only some of the cases that both have."""
     compared: dict[frozenset[str], set[str]] = {}
-    for one in comparisons:
-        compared.setdefault(frozenset((one.first, one.second)), set()).add(one.case_id)
+    for comparison in comparisons:
+        pair = frozenset((comparison.first, comparison.second))
+        compared.setdefault(pair, set()).add(comparison.case_id)
     for one, two in combinations(runs, 2):
         cases = len(compared.get(frozenset((one.id, two.id)), ()))
-        alike = one.suite_key == two.suite_key
-        shared = (
-            store.results.count(one.id) if alike else sum(1 for _ in store.pairs.iter_met(one, two))
-        )
+        if one.suite_key == two.suite_key:
+            shared = store.results.count(one.id)
+        else:
+            shared = sum(1 for _ in store.pairs.iter_met(one, two))
         if 0 < cases < shared:
-            yield f"{cases} of {shared} cases that {one.name!r} and {two.name!r} share were compared"
+            both = f"{one.name!r} and {two.name!r}"
+            yield f"{cases} of {shared} cases that {both} share were compared"
 
 
 def _left_out(both: str, alone: int, unlike: int) -> Iterator[str]:
