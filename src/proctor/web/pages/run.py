@@ -381,7 +381,7 @@ def _listed_rows(
 ) -> list[ListedCase]:
     """Return rows of the list with their texts; of a run that ended, those of lists seen before."""
     key = stamp([stored_run])
-    if key is None:
+    if key is None or stored_run.status.is_unfinished:
         return rows_with_texts(store, stored_run, rows)
     places = tuple(row.position for row in rows)
     return store_pool_of(request).page_cache.of(
