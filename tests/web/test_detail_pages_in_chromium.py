@@ -80,6 +80,6 @@ def test_from_the_comparison_to_a_case_and_on(page: Any) -> None:
 
 
 _SCRIPTS = r"""[...document.scripts]
-  .filter((one) => !one.closest("head") || one.text || !/^\/static\/\w+\.js$/.test(one.getAttribute("src")))
+  .filter((one) => !one.closest("head") || one.text || !/^\/static\/\w+\.js\?v=\w+$/.test(one.getAttribute("src")))
   .map((one) => one.outerHTML)"""
 """Scripts that are not the server's own: each of those is a file in the head."""

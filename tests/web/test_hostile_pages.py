@@ -20,10 +20,11 @@ from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web.app import make_app
 from proctor.web.share.document import ShareSettings, write_page
+from proctor.web.static_files import asset
 
 NUMBERS = range(40)
 STATIC = Path(proctor.web.__file__).parent / "static"
-OWN_SCRIPTS = {f"/static/{script.name}" for script in STATIC.glob("*.js")}
+OWN_SCRIPTS = {asset(script.name) for script in STATIC.glob("*.js")}
 OWN_PICTURES = {"interval", "timeline", "delta", "chart", "trend", "spark", "scatter", "bars-of"}
 
 

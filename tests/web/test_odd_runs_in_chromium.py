@@ -15,7 +15,7 @@ from proctor.store.store import Store
 
 sync_api = imported("playwright.sync_api", "browser")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-RUNS, OTHERS, HITS = 60, 7, 40
+RUNS, OTHERS, HITS = 60, 8, 40
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
         )
         killed = put_run(store, "killed", [examined.plain("a", "so", 1.0)])
         store.runs.save(replace(killed, status=RunStatus.INTERRUPTED, finished=None))
+        stopped = replace(killed, id="stopped", name="stopped", status=RunStatus.INTERRUPTED)
+        store.runs.save(replace(stopped, finished=None))
         counted = put_run(store, "counted", [examined.plain("a", "so", 1.0)])
         summary = dict(store.summaries.get(counted.id) or {})
         detail = {"asked too late": 3, "never asked": 1}
@@ -71,6 +73,19 @@ def test_a_killed_run_says_so(page: Any) -> None:
     page.goto("/runs/killed")
     sync_api.expect(page.locator(".status.interrupted").first).to_be_visible()
     sync_api.expect(page.locator(".notice")).to_contain_text("Start the same command again")
+
+
+def test_a_page_left_open_sees_an_interrupted_run_go_on(page: Any, place: str) -> None:
+    page.clock.install()
+    page.goto("/runs/stopped")
+    status = page.locator(".heading-line .status").first
+    sync_api.expect(status).to_have_text("interrupted")
+    with Store.open(place) as store:
+        store.runs.save(replace(store.runs.get("stopped"), status=RunStatus.RUNNING))
+        page.wait_for_load_state("load")
+        page.clock.run_for(6000)
+        sync_api.expect(status).to_have_text("running")
+        store.runs.save(replace(store.runs.get("stopped"), status=RunStatus.INTERRUPTED))
 
 
 def test_many_runs_and_many_hits_have_pages(page: Any) -> None:
@@ -114,7 +129,7 @@ def test_ratings_have_their_own_scale_and_a_mean(page: Any) -> None:
     progress = page.locator("aside p").first
     sync_api.expect(progress).to_contain_text(re.compile(r"4 of 6 · interval now ±\d\.\d\d$"))
     sync_api.expect(page.locator("main")).to_contain_text(
-        re.compile(r"rated [+-]\d\.\d\d above you")
+        re.compile(r"rated \d\.\d\d (above|below) you")
     )
 
 

@@ -191,7 +191,10 @@ def test_no_page_has_a_script_or_a_style_of_its_own(client: TestClient, suite_ke
     for path in ("/", f"/suites/{suite_key}", "/runs/first", "/runs/going", "/nothing"):
         text = client.get(path).text
         assert (
-            re.findall(r"<script(?! type=\"module\" src=\"/static/\w+\.js\"></script>)", text) == []
+            re.findall(
+                r"<script(?! type=\"module\" src=\"/static/\w+\.js\?v=\w+\"></script>)", text
+            )
+            == []
         )
         assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
 

@@ -228,4 +228,4 @@ def test_times_are_in_the_readers_zone(browser: Any, address: str, place: str) -
         store.runs.save(replace(store.runs.get("run"), started=86400.0))
     with new_page(browser, base_url=address, timezone_id="Asia/Tokyo", locale="en") as opened:
         opened.goto("/runs/run")
-        sync_api.expect(opened.locator("time").first).to_have_text("1970-01-02 09:00 GMT+9")
+        sync_api.expect(opened.locator("time").first).to_have_text("1970-01-02 09:00 UTC+9")

@@ -11,6 +11,8 @@ from starlette.responses import PlainTextResponse
 
 from proctor.web.api.response import ErrorTold, HtmlPage, Page
 from proctor.web.rendering import (
+    IN_LIST,
+    PageWords,
     ago,
     answer_with,
     beginning,
@@ -62,7 +64,6 @@ from proctor.web.rendering import (
         (coefficient, -0.001, "0.00"),
         (short_name, "openai:judge@http://127.0.0.1:1/v1", "openai:judge"),
         (short_name, "openai:judge", "openai:judge"),
-        (ago, None, "–"),
         (
             beginning,
             "## Title\n\nand `code`, **bold** <b>",
@@ -179,3 +180,32 @@ def test_a_formula_in_the_beginning_of_a_text_is_one() -> None:
     assert str(shown).endswith("</math> &lt;b&gt;")
     # What cannot be read as a formula stays as it is.
     assert str(beginning("$" + "{" * 150 + "$")) == "$" + "{" * 150 + "$"
+
+
+def test_a_list_has_as_much_of_a_text_as_two_lines_show() -> None:
+    shown = str(beginning("word " * 200, ["word"]))
+    assert shown.count("<mark>") == IN_LIST // 5
+    assert shown.endswith(" …")
+    assert str(beginning("x" * IN_LIST)) == "x" * IN_LIST
+
+
+@pytest.mark.parametrize(
+    ("seconds", "english", "chinese"),
+    [
+        (0.4, "0 seconds ago", "0 秒前"),
+        (1, "1 second ago", "1 秒前"),
+        (119, "1 minute ago", "1 分钟前"),
+        (7200, "2 hours ago", "2 小时前"),
+        (86400 * 12.9, "12 days ago", "12 天前"),
+        (-60, "0 seconds ago", "0 秒前"),
+    ],
+)
+def test_how_long_ago_a_moment_was(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, english: str, chinese: str
+) -> None:
+    monkeypatch.setattr("time.time", lambda: 1.7e9)
+    for language, told in (("en", english), ("zh", chinese)):
+        shown = str(ago(1.7e9 - seconds, PageWords(language)))
+        assert shown.startswith('<time datetime="2023-11-')
+        assert shown.endswith(f' UTC" data-ago>{told}</time>')
+    assert ago(None, PageWords("en")) == "–"

@@ -35,6 +35,8 @@ SENTENCES: dict[str, str] = json.loads(
          "12 道题的分组（cluster）不同；采用 'a' 的分组"),
         ("2 cases are in only one of 'a' and 'b'; they are left out",
          "2 道题只出现在 'a' 与 'b' 之一中；不计入"),
+        ("1 of 20 cases that 'a' and 'b' share were compared",
+         "'a' 与 'b' 共有的 20 道题中，已比较 1 道"),
         ("JudgeJSONParseFailed: no readable verdict, asked 3 times: there is no JSON object in the reply",
          "JudgeJSONParseFailed：问了 3 次，没有可读的判定：回复中没有 JSON 对象"),
         ("the judge differs: openai:judge and none", "裁判模型不同：openai:judge 与 无"),

@@ -259,6 +259,28 @@ def test_failures_are_walked_through_under_a_filter(page: Any, scheme: str) -> N
         sync_api.expect(wrong).to_be_visible()
         press(page, "j" if place < len(names) else "Escape")
     page.wait_for_url(re.compile(r"/runs/\w+\?.*where=.*#p"))
+    # The list goes on from the row of that case.
+    links = page.locator("table.cases td.id a")
+    sync_api.expect(links.filter(has_text=names[-1])).to_be_focused()
+    press(page, "k")
+    sync_api.expect(links.filter(has_text=names[-2])).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    "name", ["suite", "history", "items", "case", "compare case", "battle", "label", "audit"]
+)
+def test_a_slash_leads_to_the_search_from_every_page(page: Any, suite: str, name: str) -> None:
+    page.goto(PAGES[name].format(suite=suite))
+    press(page, "/")
+    search = page.get_by_label("Search", exact=True)
+    sync_api.expect(search).to_be_focused()
+    page.keyboard.type("carrier")
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("ol.found mark").first).to_have_text("carrier")
+    # One key to the first hit, and one more opens it.
+    press(page, "j")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/cases/late-parcel"))
 
 
 @SCHEMES
@@ -297,7 +319,9 @@ def test_compared_cases_are_walked_through_under_a_filter(page: Any, scheme: str
         sync_api.expect(page).to_have_url(re.compile("where=topic"))
         press(page, "j" if place < len(names) else "Escape")
     page.wait_for_url(re.compile("kind=different&where=topic(?!.*case=)"))
-    sync_api.expect(page.locator("table.answers td.asked a")).to_have_text(names)
+    links = page.locator("table.answers td.asked a")
+    sync_api.expect(links).to_have_text(names)
+    sync_api.expect(links.nth(len(names) - 1)).to_be_focused()
 
 
 @SCHEMES

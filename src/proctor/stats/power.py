@@ -105,6 +105,7 @@ def cases_needed(
     return ceil(cases)
 
 
+@lru_cache(maxsize=256)
 def pairs_needed(
     changed: float, difference: float, alpha: float = 0.05, power: float = POWER
 ) -> int | None:

@@ -1,6 +1,7 @@
 """Addresses of pages: built, parsed, and their query parameters validated, never guessed."""
 
 from collections.abc import Iterable
+from hashlib import sha256
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -25,6 +26,11 @@ def case_link(run_id: str, case_id: str) -> str:
     if case_id in (".", ".."):  # browsers resolve these as path segments, even quoted
         return with_query(f"{run_link(run_id)}/case", [("id", case_id)])
     return f"{run_link(run_id)}/cases/{_part(case_id)}"
+
+
+def row_id(case_id: str) -> str:
+    """Return the id of a case's row in a list, which any text may be the name of."""
+    return f"row-{sha256(case_id.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def with_query(path: str, pairs: Iterable[tuple[str, object]]) -> str:

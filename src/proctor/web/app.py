@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
-from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,7 +10,6 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from proctor import origin_tables
@@ -37,6 +35,7 @@ from proctor.web.pages import (
 )
 from proctor.web.rendering import answer_with
 from proctor.web.safety import Guard
+from proctor.web.static_files import PATH, send_static_file
 from proctor.web.store_pool import StorePool
 
 GUESTS = origin_tables.endpoints()
@@ -76,9 +75,8 @@ def make_app(
         yield
         store_pool.close()
 
-    static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     app = _Guarded(
-        routes=[*routes, Mount("/static", static)],
+        routes=[*routes, Mount(PATH, send_static_file)],
         exception_handlers={
             HTTPException: _http_error,
             ProctorError: _proctor_error,

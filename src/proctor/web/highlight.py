@@ -1,7 +1,8 @@
 """Untrusted texts as pages show them: marked, and cut to highlight matches or differences."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 _HIDDEN = re.compile(
@@ -31,6 +32,8 @@ def _mark(match: re.Match[str]) -> str:
 
 
 Piece = dict[str, Any]
+Span = tuple[int, int, bool]
+"""Tokens from a place to another, and whether only this text has them."""
 
 MOST = 200_000
 """How many characters of one text a page shows, unless the whole text is requested."""
@@ -68,31 +71,32 @@ def compared(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
         return pieces(one), pieces(other)
     from rapidfuzz.distance import Indel
 
-    left: list[Piece] = []
-    right: list[Piece] = []
+    left: list[Span] = []
+    right: list[Span] = []
     for step in Indel.opcodes(first, second):
-        parts = first[step.src_start : step.src_end], second[step.dest_start : step.dest_end]
-        for side_pieces, part in zip((left, right), parts, strict=True):
-            if part:
-                _append(side_pieces, "".join(part), hit=step.tag != "equal")
-    return _whole_phrases(left), _whole_phrases(right)
+        hit = step.tag != "equal"
+        if step.src_end > step.src_start:
+            _extend(left, step.src_start, step.src_end, hit=hit)
+        if step.dest_end > step.dest_start:
+            _extend(right, step.dest_start, step.dest_end, hit=hit)
+    return _whole_phrases(first, left), _whole_phrases(second, right)
 
 
-def _whole_phrases(marked_pieces: list[Piece]) -> list[Piece]:
-    """Also mark a space between two marked words, so that a phrase is highlighted as one."""
-    joined: list[Piece] = []
-    for place, piece in enumerate(marked_pieces):
-        between = 0 < place < len(marked_pieces) - 1 and piece["text"].isspace()
-        _append(joined, piece["text"], hit=piece["hit"] or between)
-    return joined
+def _extend(spans: list[Span], start: int, stop: int, *, hit: bool) -> None:
+    """Append the tokens from a place to another, merged with the last ones of the same kind."""
+    if spans and spans[-1][2] == hit:
+        start = spans.pop()[0]
+    spans.append((start, stop, hit))
 
 
-def _append(side_pieces: list[Piece], text: str, *, hit: bool) -> None:
-    """Append a piece, merged with the last one if both are of the same kind."""
-    if side_pieces and side_pieces[-1]["hit"] == hit:
-        side_pieces[-1]["text"] += text
-    else:
-        side_pieces.append(_piece(text, hit=hit))
+def _whole_phrases(tokens: Sequence[str], spans: Sequence[Span]) -> list[Piece]:
+    """Return the pieces; a space between two marked words is marked, too, as one phrase."""
+    joined: list[Span] = []
+    last = len(spans) - 1
+    for place, (start, stop, marked) in enumerate(spans):
+        hit = marked or (0 < place < last and "".join(tokens[start:stop]).isspace())
+        _extend(joined, start, stop, hit=hit)
+    return [_piece("".join(tokens[start:stop]), hit=hit) for start, stop, hit in joined]
 
 
 def _piece(text: str, *, hit: bool = False) -> Piece:
@@ -101,12 +105,7 @@ def _piece(text: str, *, hit: bool = False) -> Piece:
 
 def _tokens(text: str) -> list[str]:
     """Return words, spaces and punctuation, at most one more than the limit."""
-    tokens = []
-    for token in _TOKEN.finditer(text):
-        tokens.append(token[0])
-        if len(tokens) > _MOST_TOKENS:
-            break
-    return tokens
+    return [token[0] for token in islice(_TOKEN.finditer(text), _MOST_TOKENS + 1)]
 
 
 def _joined(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from proctor.web.api.response import HtmlPage, Page, ResponseModel
 from proctor.web.compiled_templates import CompiledTemplates
 from proctor.web.highlight import pieces, visible
 from proctor.web.sentences import in_language
+from proctor.web.static_files import asset
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600
@@ -192,11 +194,14 @@ _SIGNS = re.compile(
     re.S,
 )
 _HEADING = re.compile(r"^#{1,6} ")
+IN_LIST = 240
+"""How many characters of a text two lines of a list can show; a browser measures each of them."""
 
 
 def beginning(text: str, words: Sequence[str] = ()) -> str | Markup:
     """Return the first lines of a text for a list: code, bold, formulas as such, words marked."""
     text = _HEADING.sub("", text)
+    text = text if len(text) <= IN_LIST else f"{text[:IN_LIST]}…"
     shown, end = Markup(""), 0
     for match in _SIGNS.finditer(text):
         name = match.lastgroup or "block"
@@ -260,17 +265,26 @@ def local_moment(seconds: float | None) -> str | Markup:
     return _time(seconds, Markup('<time datetime="{}">{} UTC</time>'))
 
 
-def ago(seconds: float | None) -> str | Markup:
-    """Return a timestamp of which a script of the page says how long ago it was."""
-    return _time(seconds, Markup('<time datetime="{}" data-ago>{} UTC</time>'))
+def ago(seconds: float | None, t: PageWords) -> str | Markup:
+    """Return how long ago a moment was; a script of the page says when, under the pointer."""
+    past = max(0.0, time.time() - (seconds or 0.0))
+    unit, length = next((one for one in _UNITS if past >= one[1]), _UNITS[-1])
+    count = int(past / length)
+    told = t(f"ago.{unit}" if count == 1 else f"ago.{unit}s", count=count)
+    return _time(
+        seconds, Markup('<time datetime="{}" title="{} UTC" data-ago>{}</time>'), escape(told)
+    )
 
 
-def _time(seconds: float | None, template: Markup) -> str | Markup:
+_UNITS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
+
+
+def _time(seconds: float | None, template: Markup, *more: Markup) -> str | Markup:
     shown = _moment(seconds)
     if not seconds or not shown[0].isdigit():
         return shown
     exact = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return template.format(exact, shown)
+    return template.format(exact, shown, *more)
 
 
 def day(seconds: float | None) -> str:
@@ -338,4 +352,5 @@ def _environment() -> Environment:
         "visible": visible,
     }
     environment.filters.update(filters)
+    environment.globals["asset"] = asset
     return environment

@@ -57,10 +57,10 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                if scope["path"].startswith("/static/"):
-                    headers["Cache-Control"] = "no-cache"
-                else:
+                if not scope["path"].startswith("/static/"):
                     headers["Cache-Control"] = "no-store"
+                else:
+                    headers.setdefault("Cache-Control", "no-cache")
             await send(message)
 
         refused = _oversized(scope) or self._refused(scope)

@@ -23,6 +23,7 @@ def test_battles_are_counted_and_each_comparison_leads_to_its_case(asked: Asked)
     assert [run.name for run in data.runs] == ["old", "new"]
     (battle,) = data.battles
     assert battle["compared"] == 4
+    assert "2 of 5 cases that 'old' and 'new' share were compared" in battle["notes"]
     assert {one["link"] for one in battle["comparisons"]} == {
         f"/compare?run={first}&run={second}&case={case}"
         for first, second in (("old", "new"), ("new", "old"))

@@ -6,9 +6,12 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
+from proctor.core.run import Run
+from proctor.core.suite import Spec
 from proctor.errors import UsageError
 from proctor.web.pages import compare as compare_page
 from proctor.web.pages.compare import LISTS, ComparisonQuery, _beside, show_compared
+from proctor.web.store_pool import StorePool
 
 Asked = Any
 
@@ -91,17 +94,23 @@ def test_runs_that_cannot_be_compared_are_refused_until_forced(
     assert shown(asked, urlsplit(page.data.forced).query).template == "compare"
 
 
-def test_a_third_run_has_its_value_in_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_third_run_has_its_value_in_every_row(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compare_page, "listed_texts", lambda *_: {})
     values = {"third": {"a": (0.5, 1.0)}, "fourth": {"b": (1.0, 1.0)}}
     store: Any = SimpleNamespace(
         results=SimpleNamespace(values_of=lambda run_id, ids: values[run_id])
     )
     sides: Any = [
-        SimpleNamespace(run=SimpleNamespace(id=name)) for name in ("x", "y", "third", "fourth")
+        SimpleNamespace(
+            run=Run(id=name, name=name, suite="s", suite_key="k", candidate=Spec(name="c"))
+        )
+        for name in ("x", "y", "third", "fourth")
     ]
     flip, row = ({"id": name, "first": 0.0, "second": 1.0} for name in "ab")
-    _beside(store, sides, {"pairs": [{"flips": {"better": [flip]}}], "listing": {"cases": [row]}})
+    data: dict[str, Any] = {"pairs": [{"flips": {"better": [flip]}}], "listing": {"cases": [row]}}
+    _beside(asked("/compare"), store, sides, data)
     assert flip["values"] == [0.0, 1.0, 0.5, None]
     assert row["values"] == [0.0, 1.0, None, 1.0]
 
@@ -163,3 +172,30 @@ def test_one_case_is_shown_in_all_runs(asked: Asked) -> None:
     page = shown(asked, "run=old&run=new&kind=better&case=b")
     assert page.template == "compare_case"
     assert parse_qs(urlsplit(page.data.after).query)["case"] == ["c"]
+
+
+def test_texts_are_read_of_the_cases_that_a_page_shows(
+    asked: Asked, page_pool: StorePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, really = list[list[str]](), compare_page.listed_texts
+
+    def counted(store: Any, runs: Any, ids: Any, positions: Any) -> Any:
+        read.append(list(ids))
+        return really(store, runs, ids, positions)
+
+    monkeypatch.setattr(compare_page, "listed_texts", counted)
+    page_pool.page_cache.forget()
+    for _ in range(2):
+        page = shown(asked, "run=old&run=new").data
+    (first,) = read
+    flips = page.pairs[0].flips
+    assert first == [one.id for name in ("worse", "better") for one in flips[name]]
+    assert all(one.answers for one in flips["better"])
+    others = [
+        one for name, rows in flips.items() if name not in ("worse", "better") for one in rows
+    ]
+    assert others
+    assert not any(one.answers for one in others)
+    # The JSON has no lists of its own, so that it has the texts of all kinds.
+    whole = show_compared(asked("/compare.json", "run=old&run=new")).data
+    assert all(one.answers for rows in whole.pairs[0].flips.values() for one in rows)

@@ -7,6 +7,7 @@ from starlette.exceptions import HTTPException
 
 from proctor.errors import StoreError
 from proctor.store.queries import PairQuery
+from proctor.web.addresses import row_id
 from proctor.web.pages import compare_case
 from proctor.web.pages.compare_case import ComparedCase, ComparedList, case_beside
 
@@ -38,14 +39,16 @@ def test_the_cases_around_keep_what_is_compared(beside: Any) -> None:
     page = beside("b")
     assert page.before == "/compare?run=old&run=new&case=a"
     assert page.after == "/compare?run=old&run=new&case=c"
-    assert page.overview == "/compare?run=old&run=new"
+    # Back to the row of the case.
+    assert page.overview == f"/compare?run=old&run=new#{row_id('b')}"
     assert beside("a").before is None
 
 
 def test_the_way_from_case_to_case_stays_in_the_list(beside: Any) -> None:
     page = beside("b", ("force", "1"), kind="different", where="id != 'a'")
     kept = "/compare?run=old&run=new&force=1&kind=different&where=id+%21%3D+%27a%27"
-    assert (page.before, page.after, page.overview) == (None, f"{kept}&case=c", kept)
+    assert (page.before, page.after) == (None, f"{kept}&case=c")
+    assert page.overview == f"{kept}#{row_id('b')}"
     assert beside("c", kind="different", where="id != 'a'").after is None
     # Without a kind, the cases that changed come first.
     assert beside("c", where="id != 'x'").after.endswith("&case=a")

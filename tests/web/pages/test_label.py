@@ -249,3 +249,34 @@ def test_enter_in_a_field_keeps_name_and_note_and_gives_no_mark(run: Labelled) -
     run.mark("a", "stay", author="Ada", note="sure")
     assert run.labels[-1].points == 1.0
     assert run.page("author=Ada&case=a&criterion=fits").own.note == "sure"
+
+
+def test_each_criterion_has_its_own_way_through_the_cases(
+    pool: StorePool, asked: Callable[..., Request], put_run: Any, examined: Any
+) -> None:
+    second = Criterion(id="tone", scorer=Spec(name="judged", params={"question": "Kind?"}))
+    with pool.lend() as store:
+        made = []
+        for name in "abcd":
+            one = examined.plain(name, name, 1.0)
+            more = () if name == "d" else (second,)
+            case = replace(one.case, criteria=(*one.case.criteria, *more))
+            scores = {criterion.id: one.scores[0]["fits"] for criterion in case.criteria}
+            made.append(replace(one, case=case, scores=(scores,)))
+        put_run(store, "two-criteria", made)
+    run = Labelled(pool, asked, "two-criteria")
+    place: dict[str, list[str]] = {"case": run.order[:1]}
+    for case in run.order:
+        assert place["case"] == [case]
+        place = run.mark(case, criterion="fits", author="ann")
+    # All are labelled by one criterion, and none by the other.
+    for case in [one for one in run.order if one != "d"]:
+        assert run.page("criterion=tone&author=ann").case.id == case
+        run.mark(case, "0", criterion="tone", author="ann")
+    for criterion in ("fits", "tone"):
+        query = f"criterion={criterion}&author=ann"
+        assert show_label(run.request(query)).only_page["all_done"]
+        assert not show_label(run.request(query.replace("ann", "ben"))).only_page["all_done"]
+    assert {(one.case_id, one.criterion) for one in run.labels} == {
+        *((case, "fits") for case in "abcd"), *((case, "tone") for case in "abc")
+    }  # fmt: skip

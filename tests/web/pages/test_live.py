@@ -76,10 +76,14 @@ def test_numbers_grow_with_the_run(
             store.runs.save(replace(store.runs.get("going"), status=RunStatus.INTERRUPTED))
             page = client.get("/runs/going").text
             assert "Start the same command again" in page
-            assert "data-live" not in page
+            # Whoever left the page open sees it go on when somebody starts it again.
+            assert 'data-status="interrupted"' in page
+            assert "live.js" in page
             # Nobody waits for it, so it has no time left.
             assert "remaining" not in page
-            # What the script of an open page looks for, to load the page again.
+            # What the script of an open page compares, to load the page again.
+            assert 'data-status="interrupted"' in client.get("/runs/going/live").text
+            store.runs.save(replace(store.runs.get("going"), status=RunStatus.COMPLETE))
             assert "data-live" not in client.get("/runs/going/live").text
 
 

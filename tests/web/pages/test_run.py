@@ -15,10 +15,12 @@ from proctor.errors import UsageError
 from proctor.store.queries import Cursor
 from proctor.store.store import Store
 from proctor.web.app import make_app
+from proctor.web.pages import run as run_page
 from proctor.web.pages.case import show_case
 from proctor.web.pages.case_list import LONGEST, CaseList, tag_links
 from proctor.web.pages.case_list import read_cursor as _cursor
 from proctor.web.pages.run import _costs, run
+from proctor.web.store_pool import StorePool
 
 Asked = Any
 
@@ -221,3 +223,35 @@ def test_cases_whose_attempts_differ_are_counted_where_there_are_several(
         # The filter leads to the same cases, and the chip stays where it is chosen.
         page = client.get("/runs/once?where=spread+%3E+0").text
         assert ('aria-current="true">Unsteady' in page, "No cases" in page) == (True, True)
+
+
+def test_what_goes_through_a_run_is_read_once(
+    asked: Asked, page_pool: StorePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(name: str) -> None:
+        really = getattr(run_page, name)
+
+        def counted(*args: Any) -> Any:
+            read.append(name)
+            return really(*args)
+
+        monkeypatch.setattr(run_page, name, counted)
+
+    noted("rows_with_texts")
+    noted("parts_of")
+    page_pool.page_cache.forget()
+    with page_pool.lend() as store:
+        # As a version stored it that kept no sums of the variance.
+        known = dict(store.summaries.get("new") or {})
+        store.summaries.save("new", {name: one for name, one in known.items() if name != "parts"})
+        first, again = shown(asked).data, shown(asked).data
+        shown(asked, "order=down")
+        store.summaries.save("new", known)
+    assert first == again
+    assert read == ["parts_of", "rows_with_texts", "rows_with_texts"]
+    read.clear()
+    for _ in range(2):
+        shown(asked, name="going")
+    assert set(read) <= {"rows_with_texts"}

@@ -1,10 +1,11 @@
 """Pairing of a battle: the stored attempts of runs at the same questions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.comparison import Comparison
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, sound_summary
 from proctor.core.suite import Case
@@ -138,6 +139,25 @@ def stored_warnings(store: Store, runs: Sequence[Run]) -> list[str]:
         errors = sum(summary.get("totals", {}).get("errors") or 0 for summary in summaries)
         warnings += _unmade(both, errors)
     return warnings
+
+
+def compared_so_far(
+    store: Store, runs: Sequence[Run], comparisons: Iterable[Comparison]
+) -> Iterator[str]:
+    """Say of which two runs a stored battle compared only some of the cases that both have."""
+    compared: dict[frozenset[str], set[str]] = {}
+    for comparison in comparisons:
+        pair = frozenset((comparison.first, comparison.second))
+        compared.setdefault(pair, set()).add(comparison.case_id)
+    for one, two in combinations(runs, 2):
+        cases = len(compared.get(frozenset((one.id, two.id)), ()))
+        if one.suite_key == two.suite_key:
+            shared = store.results.count(one.id)
+        else:
+            shared = sum(1 for _ in store.pairs.iter_met(one, two))
+        if 0 < cases < shared:
+            both = f"{one.name!r} and {two.name!r}"
+            yield f"{cases} of {shared} cases that {both} share were compared"
 
 
 def _left_out(both: str, alone: int, unlike: int) -> Iterator[str]:

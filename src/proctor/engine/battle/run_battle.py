@@ -19,6 +19,7 @@ from proctor.engine.battle.entries import (
     BattleJob,
     Entries,
     chosen,
+    compared_so_far,
     entries_of,
     jobs_of,
     paired,
@@ -118,8 +119,13 @@ def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
         clusters |= store.results.clusters_among(run.id, unknown)
     grouping = Grouping(tags=tags, clusters=clusters)
     warnings = tuple(stored_warnings(store, stored_runs))
-    battles = [_summed(stored_runs, group, grouping) for group in groups.values()]
-    return [replace(outcome, warnings=warnings) for outcome in battles]
+    return [
+        replace(
+            _summed(stored_runs, group, grouping),
+            warnings=(*warnings, *compared_so_far(store, stored_runs, group)),
+        )
+        for group in groups.values()
+    ]
 
 
 @dataclass

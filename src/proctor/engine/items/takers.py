@@ -1,6 +1,6 @@
 """Takers of a suite: candidates with their stored runs and scores."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -10,6 +10,7 @@ from proctor.core.names import candidate_label
 from proctor.core.run import Run, RunStatus
 from proctor.errors import StoreError, UsageError
 from proctor.io.concurrency import batched
+from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
 
 AT_ONCE = 500
@@ -112,13 +113,18 @@ def _meant(store: Store, reference: str) -> list[Run]:
         return [store.runs.get(reference)]
     except StoreError as error:
         rows = [row for row in store.suites.newest() if row.name == reference]
-        rows = rows or store.suites.matching(reference)
-        runs = [
-            run
-            for row in rows
-            for run in store.runs.newest(suite_key=row.key, limit=MOST_RUNS)
-            if run.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
-        ]
+        runs = ended_runs(store, rows or store.suites.matching(reference))
         if not runs:
             raise StoreError(f"{error}; nor is there a suite of this name with runs") from None
-        return sorted(runs, key=lambda run: -run.started)[:MOST_RUNS]
+        return runs
+
+
+def ended_runs(store: Store, suites: Iterable[SuiteRow]) -> list[Run]:
+    """Return the runs of some suites, or of versions of one, that ended, newest first."""
+    runs = [
+        run
+        for row in suites
+        for run in store.runs.newest(suite_key=row.key, limit=MOST_RUNS)
+        if run.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
+    ]
+    return sorted(runs, key=lambda run: -run.started)[:MOST_RUNS]

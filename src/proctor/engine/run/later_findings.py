@@ -31,11 +31,7 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
     summary, totals = view.summary, view.summary.totals
     reviewed = store.runs.is_reviewed(view.run.id)
     audit = newest_audit(store, view.run.id) if reviewed else None
-    parts = summary.parts
-    if parts is None and totals.cases <= MOST_ROWS:
-        parts = VarianceParts()
-        for _ in counted_rows(store.results.iter_rows(view.run.id), parts):
-            pass
+    parts = parts_of(store, view)
     budget, averaged = None, averaged_attempts(view)
     if parts is not None:
         budget = variance_budget(
@@ -51,6 +47,16 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
         summary, corrected=corrected, audit=audit, averaged=averaged, variance=budget, scan=scan
     )
     return replace(view, summary=later)
+
+
+def parts_of(store: Store, view: RunView) -> VarianceParts | None:
+    """Return the sums of a run's variance, from its cases where an earlier version kept none."""
+    parts = view.summary.parts
+    if parts is None and view.summary.totals.cases <= MOST_ROWS:
+        parts = VarianceParts()
+        for _ in counted_rows(store.results.iter_rows(view.run.id), parts):
+            pass
+    return parts
 
 
 def averaged_attempts(view: RunView) -> float:

@@ -49,7 +49,7 @@ from proctor.web.pages.compare_numbers import (
     tag_differences,
 )
 from proctor.web.pages.compare_shares import ComparedShares, compared_shares, scatter_frame
-from proctor.web.pages.compare_texts import ListedAnswer, listed_texts
+from proctor.web.pages.compare_texts import ListedAnswer, ListedTexts, listed_texts
 from proctor.web.pages.criterion_rates import ComparedCriterion, compared_criteria
 from proctor.web.pages.distributions import Distribution, distribution_of, drawn_beside
 from proctor.web.pages.ratings import ComparedRating, compared_ratings
@@ -317,7 +317,7 @@ def show_compared(
         places = {pair.id: pair.position for pair in listed}
         # Of the same suite the second run has them at the same positions.
         alike = [side.run for side in sides[:2] if side.run.suite_key == sides[0].run.suite_key]
-        _beside(store, sides, data, {run.id: places for run in alike})
+        _beside(request, store, sides, data, {run.id: places for run in alike})
     names = {side.run.id: side.name for side in sides}
     only_page = {
         "names": names,
@@ -428,6 +428,7 @@ def _searched(request: Request, store: Store, sides: Sequence[Side], words: str)
 
 
 def _beside(
+    request: Request,
     store: Store,
     sides: Sequence[Side],
     data: dict[str, Any],
@@ -437,14 +438,24 @@ def _beside(
 
     ``positions`` has the positions of these cases by id, in those runs of which they are positions.
     """
-    rows: list[dict[str, Json]] = [
-        row for rows in data["pairs"][0]["flips"].values() for row in rows
-    ]
+    flips: dict[str, list[dict[str, Json]]] = data["pairs"][0]["flips"]
+    rows = [row for rows in flips.values() for row in rows]
     if data["listing"]:
         rows = [*rows, *data["listing"]["cases"]]
     ids = [row["id"] for row in rows]
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
-    texts = listed_texts(store, [side.run.id for side in sides], ids, positions)
+    if not addresses.wants_json(request):
+        # A page shows the cases of one list; the JSON has those of each kind.
+        shown = data["listing"]["cases"] if data["listing"] else flips["worse"] + flips["better"]
+        ids = [row["id"] for row in shown]
+    runs = [side.run for side in sides]
+
+    def compute() -> dict[str, ListedTexts]:
+        return listed_texts(store, [run.id for run in runs], ids, positions)
+
+    key = stamp(runs)
+    page_cache = store_pool_of(request).page_cache
+    texts = compute() if key is None else page_cache.of(("texts", key, tuple(ids)), compute)
     for row in rows:
         beside = texts.get(row["id"])
         row["question"] = "" if beside is None else beside.question

@@ -125,7 +125,7 @@ def case_beside(
         sides=[_side(view, result, results) for view, result in zip(views, results, strict=True)],
         before=before,
         after=after,
-        overview=case_list.link(),
+        overview=f"{case_list.link()}#{addresses.row_id(case_id)}",
     )
 
 

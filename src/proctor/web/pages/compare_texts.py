@@ -14,7 +14,7 @@ from proctor.reports.reasons import attempt_reasons
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 from proctor.web.api.response import ResponseModel
-from proctor.web.highlight import compared, pieces
+from proctor.web.highlight import Piece, compared, pieces
 from proctor.web.pages.case_models import Pieces, TextPiece
 
 LONGEST_QUESTION = 300
@@ -84,12 +84,9 @@ def _answers(row: Sequence[LinkedCase | None]) -> list[ListedAnswer]:
     outputs = [_output(linked) for linked in row]
     start = _start([text for text in outputs if text])
     shown = [_excerpt(text, start) for text in outputs]
+    cuts = _cuts(shown)
     answers = []
-    for place, linked in enumerate(row):
-        other = shown[1] if place == 0 and len(shown) > 1 else shown[0]
-        cut = compared(shown[place], other)[0] if place == 0 else compared(other, shown[place])[1]
-        if not other or not shown[place]:
-            cut = pieces(shown[place])
+    for linked, cut in zip(row, cuts, strict=True):
         attempt = linked.attempts[0][0] if linked is not None and linked.attempts else None
         answers.append(
             ListedAnswer(
@@ -100,6 +97,21 @@ def _answers(row: Sequence[LinkedCase | None]) -> list[ListedAnswer]:
             )
         )
     return answers
+
+
+def _cuts(shown: Sequence[str]) -> list[list[Piece]]:
+    """Cut the first text by its differences from the second, and each other by those from it."""
+    first, *others = shown
+    left, cuts = pieces(first), []
+    for place, other in enumerate(others):
+        if not first or not other:
+            cuts.append(pieces(other))
+            continue
+        own, cut = compared(first, other)
+        cuts.append(cut)
+        if place == 0:
+            left = own
+    return [left, *cuts]
 
 
 def _examined(linked: LinkedCase | None) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """The page of item analysis: the cases of a suite that deserve a second look."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
 from starlette.requests import Request
 
 from proctor.engine.items.analysis import analyse
-from proctor.engine.items.takers import chosen_runs
+from proctor.engine.items.takers import chosen_runs, ended_runs
 from proctor.errors import StoreError, UsageError
 from proctor.reports.items import items_object
+from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.addresses import named
@@ -38,9 +40,10 @@ def show_items(request: Request) -> Page[ItemsPage]:
     """Return the cases of a suite that deserve a second look."""
     with opened(request) as store:
         row = the_suite(store, named(request, "suite"))
-        analysis, why = None, "large" if row.cases > MOST_CASES else ""
+        versions = [one for one in store.suites.newest() if one.name == row.name] or [row]
+        analysis, why = None, "large" if max(one.cases for one in versions) > MOST_CASES else ""
         if not why:
-            analysis = _analysis(request, store, row.key)
+            analysis = _analysis(request, store, versions)
             why = "" if analysis is not None else "runs"
         questions = _questions(store, analysis)
     data = ItemsPage(suite=row.name, suite_key=row.key, analysis=analysis, why=why)
@@ -56,9 +59,12 @@ def _questions(store: Store, analysis: dict[str, Any] | None) -> dict[str, str]:
     return {case: one.question for case, one in listed_texts(store, runs, cases).items()}
 
 
-def _analysis(request: Request, store: Store, suite_key: str) -> dict[str, Any] | None:
+def _analysis(
+    request: Request, store: Store, versions: Sequence[SuiteRow]
+) -> dict[str, Any] | None:
+    """Analyse the runs of all versions of a suite, as `proctor items` does by its name."""
     try:
-        runs = chosen_runs(store, [suite_key])
+        runs = chosen_runs(store, [run.id for run in ended_runs(store, versions)])
     except (StoreError, UsageError):
         return None
 

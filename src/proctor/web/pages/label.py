@@ -79,7 +79,7 @@ def show_label(request: Request) -> Page[LabelPage]:
         if not wanted and state.queue != "random":
             wanted = _usual_criterion(store, view, cases)
         line = queued_ids(store, view.run, wanted, state.queue, stored)
-        mine = _labelled(stored, state.author)
+        mine = _Marked.of(store, view, stored, state.author, wanted)
         case_id = query.get("case") or _first_case(view, cases, line, mine)
         place, result = placed_case(store, view, case_id)
         item = _attempt(result, query.get("attempt", ""))
@@ -90,6 +90,7 @@ def show_label(request: Request) -> Page[LabelPage]:
         others = _judged_all(request, store, view, criterion, scale)
         agreed = agreement(store, view.run.id, criterion.id, labels, scale, others)
         last = _last(store, view, query.get("last", ""), criterion.id, labels)
+        all_done = case_id in mine and _next_unmarked(cases, place, line, case_id, mine) is None
         people = by_author(stored, criterion.id, seen=state.seen)
         with_judge = [
             PersonAgreement.of(name, agreement(store, view.run.id, criterion.id, marks, scale, {}))
@@ -131,6 +132,7 @@ def show_label(request: Request) -> Page[LabelPage]:
     here = _address(view.run.id, case_id, criterion.id, item.attempt.index, state=state)
     only_page = {
         "csrf": token_for(view.run.id),
+        "all_done": all_done,
         "seen": state.seen,
         "with_seen": _address(
             view.run.id,
@@ -188,13 +190,36 @@ class _State:
         return [("criterion", criterion), *replace(self, queue=queue).pairs]
 
 
-def _labelled(labels: Sequence[Label], author: str) -> set[str]:
-    """Return the cases that a person labelled; without a name, those that anybody did."""
-    return {
-        label.case_id
-        for label in labels
-        if label.points is not None and (not author or label.author == author)
-    }
+@dataclass(frozen=True, kw_only=True)
+class _Marked:
+    """The cases that a person labelled by a criterion; without a name, those that anybody did.
+
+    One without that criterion counts by any other, which is offered in its place.
+    """
+
+    store: Store
+    suite_key: str
+    wanted: str
+    given: dict[str, set[str]]
+    """By which criteria a case was labelled."""
+
+    @classmethod
+    def of(
+        cls, store: Store, view: RunView, labels: Sequence[Label], author: str, wanted: str
+    ) -> "_Marked":
+        given: dict[str, set[str]] = {}
+        for label in labels:
+            if label.points is not None and (not author or label.author == author):
+                given.setdefault(label.case_id, set()).add(label.criterion)
+        return cls(store=store, suite_key=view.run.suite_key, wanted=wanted, given=given)
+
+    def __contains__(self, case_id: str) -> bool:
+        """Tell whether nothing is left to label in a case."""
+        names = self.given.get(case_id, set())
+        if not names or not self.wanted or self.wanted in names:
+            return bool(names)
+        case = self.store.suites.cases_by_id(self.suite_key, [case_id]).get(case_id)
+        return case is None or self.wanted not in {one.id for one in case.criteria}
 
 
 def _around(
@@ -347,7 +372,8 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
         if stays:
             here = _address(run_id, result.case.id, criterion.id, item.attempt.index, state=state)
             return RedirectResponse(here or _path(run_id), 303)
-        mine = _labelled(stored, state.author) | {result.case.id}
+        mine = _Marked.of(store, view, stored, state.author, criterion.id)
+        mine.given.setdefault(result.case.id, set()).add(criterion.id)
         after = _next_unmarked(RandomCases(store, view.run), place, line, result.case.id, mine)
     more: list[tuple[str, object]] = [("case", after or result.case.id)]
     more += [("criterion", criterion.id), *state.pairs, ("last", result.case.id)]
@@ -390,7 +416,7 @@ def _undone(
     return RedirectResponse(addresses.with_query(_path(view.run.id), more), 303)
 
 
-def _first_case(view: RunView, cases: RandomCases, line: Sequence[str], labelled: set[str]) -> str:
+def _first_case(view: RunView, cases: RandomCases, line: Sequence[str], labelled: _Marked) -> str:
     """Return the first case of the queue that has no mark yet; else its first."""
     if line:
         return next((case_id for case_id in line if case_id not in labelled), line[0])
@@ -401,7 +427,7 @@ def _first_case(view: RunView, cases: RandomCases, line: Sequence[str], labelled
 
 
 def _next_unmarked(
-    cases: RandomCases, place: int, line: Sequence[str], case_id: str, labelled: set[str]
+    cases: RandomCases, place: int, line: Sequence[str], case_id: str, labelled: _Marked
 ) -> str | None:
     """Return the next case of the queue without a mark, from the first again after the last."""
     if line:

@@ -7,13 +7,15 @@ from typing import Any
 from pydantic import Field
 from starlette.requests import Request
 
+from proctor.contracts.report import RunView
 from proctor.core.run import Run, RunStatus
-from proctor.engine.run.later_findings import with_later_findings
+from proctor.engine.run.later_findings import parts_of, with_later_findings
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.reports.structured import to_object
 from proctor.reports.tabular import early_note
 from proctor.store.queries import ListingQuery
+from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 from proctor.web.addresses import whole_number
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, choice, several, text, whole
@@ -52,7 +54,7 @@ from proctor.web.pages.related import RelatedPage, related_pages
 from proctor.web.pages.run_settings import Setting, settings_of
 from proctor.web.pages.share_file import share_link
 from proctor.web.searching import searched
-from proctor.web.store_pool import opened
+from proctor.web.store_pool import opened, stamp, store_pool_of
 
 MOST_ROWS = 50
 """How many rows of one breakdown the page shows; the JSON has all."""
@@ -242,7 +244,7 @@ def run(request: Request) -> Page[RunPage]:
     with opened(request) as store:
         stored_run = the_run(store, request)
         case_list = CaseList.of(request, stored_run)
-        numbers = _numbers(store, stored_run)
+        numbers = _numbers(request, store, stored_run)
         ratings = mean_ratings(request, store, stored_run) if numbers["totals"] else []
         if ratings and case_list.columns == USUAL and numbers["totals"]["rate"] is None:
             # Where nothing counts, the ratings are what there is to see.
@@ -259,7 +261,7 @@ def run(request: Request) -> Page[RunPage]:
             rows, problem = [], str(error)
             everything = replace(case_list, query=ListingQuery())
             counts = counts_of(request, store, everything).model_copy(update={"listed": 0})
-        cases = rows_with_texts(store, stored_run, rows[:size])
+        cases = _listed_rows(request, store, stored_run, rows[:size])
         following = case_list.next_page(store, rows[size - 1]) if len(rows) > size else None
         related = related_pages(store, stored_run)
         shared = share_link(store, [stored_run]) if numbers["totals"] else ""
@@ -361,7 +363,7 @@ def _costs(usage: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
+def _numbers(request: Request, store: Store, stored_run: Run) -> dict[str, Any]:
     """Return a run's numbers by key, empty where it has none yet."""
     numbers: dict[str, Any] = {
         "totals": None,
@@ -377,7 +379,7 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
         "shortfall": "",
     }
     if stored_run.status is RunStatus.BROKEN or store.summaries.get(stored_run.id) is not None:
-        numbers = to_object(with_later_findings(store, view_of(store, stored_run.id)))
+        numbers = to_object(with_later_findings(store, _viewed(request, store, stored_run)))
     early = stored_run.stopped_early
     about = listed_run(store, stored_run).to_json() | numbers.get("run", {})
     return {
@@ -390,6 +392,29 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
             "early_note": "" if early is None else early_note(early),
         },
     }
+
+
+def _listed_rows(
+    request: Request, store: Store, stored_run: Run, rows: Sequence[ResultRow]
+) -> list[ListedCase]:
+    """Return rows of the list with their texts; of a run that ended, those of lists seen before."""
+    key = stamp([stored_run])
+    if key is None or stored_run.status.is_unfinished:
+        return rows_with_texts(store, stored_run, rows)
+    places = tuple(row.position for row in rows)
+    return store_pool_of(request).page_cache.of(
+        ("rows", key, places), lambda: rows_with_texts(store, stored_run, rows)
+    )
+
+
+def _viewed(request: Request, store: Store, stored_run: Run) -> RunView:
+    """Return the view of a run, with what goes through all of its cases from the cache."""
+    view = view_of(store, stored_run.id)
+    key = stamp([stored_run])
+    if view.summary.parts is not None or key is None:
+        return view
+    parts = store_pool_of(request).page_cache.of(("parts", key), lambda: parts_of(store, view))
+    return replace(view, summary=replace(view.summary, parts=parts))
 
 
 def one_of_or_criterion(words: Sequence[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """How a run was set: its candidate, judges and options by name, and where runs differ."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.core.run import Run
@@ -65,6 +66,6 @@ def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
         for number, one in enumerate(value):
             yield from _flat(f"{name}.{number + 1}" if len(value) > 1 else name, one)
         return
-    text = value if isinstance(value, str) else str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if value not in (None, "", [], ()):
         yield name, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

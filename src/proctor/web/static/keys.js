@@ -27,3 +27,6 @@ document.addEventListener("keydown", (event) => {
     act();
   }
 });
+
+// Back from a case: its row is where j and k go on.
+addEventListener("load", () => document.querySelector("tr:target a")?.focus());

@@ -1,7 +1,8 @@
-// A run in progress: asks for what is known of it, and shows it; when it ends, the page is loaded again.
-const EVERY = 2000;
+// A run in progress: asks for what is known of it, and shows it. When it ends, is interrupted, or goes
+// on after that, the page is loaded again.
 const QUIET = 60000;
 const panel = document.querySelector("[data-live]");
+const EVERY = panel?.dataset.status === "running" ? 2000 : 5000;
 let since = Date.now();
 
 function show(found) {
@@ -15,7 +16,7 @@ function show(found) {
     fresh.scrollTop = top;
     if (focused) (fresh.querySelector(`a[href="${focused.getAttribute("href")}"]`) ?? fresh).focus();
   }
-  panel.querySelector("[data-quiet]").hidden = Date.now() - since < QUIET;
+  panel.querySelector("[data-quiet]").hidden = panel.dataset.status !== "running" || Date.now() - since < QUIET;
 }
 
 async function look() {
@@ -24,7 +25,7 @@ async function look() {
       const answer = await fetch(panel.dataset.live);
       if (answer.ok) {
         const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-        if (!found.querySelector("[data-live]")) {
+        if (found.querySelector("[data-live]")?.dataset.status !== panel.dataset.status) {
           location.reload();
           return;
         }
