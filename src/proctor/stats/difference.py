@@ -27,6 +27,8 @@ _ALIKE = 2.0
 """Gains are alike if their mean is at least so many of their standard deviations."""
 _ALLOWED = 0.8
 """By which an error through disasters counts: up to 1 in 16, so that all errors stay at 7 %."""
+_LIGHT = 0.7
+"""Gains are those of light cases if their mean weight is less than so much of the typical one."""
 _SKEW = 0.5
 """The part of Johnson's correction for skewed differences that is made where disasters were seen;
 more of it costs power where large changes go both ways."""
@@ -86,6 +88,17 @@ class DifferenceCases:
         squares = float((self.c * (self.d - self.rate * self.w) ** 2).sum())
         deviation = sqrt(squares / (self.n - 1)) / (self.weight / self.n)
         return deviation if deviation > 1e-12 else 0.0
+
+    def gains_are_light(self) -> bool:
+        """Tell whether the changes in the direction of the mean are those of light cases.
+
+        How these scatter says nothing about heavy ones, few of which make up for all of them.
+        """
+        import numpy as np
+
+        gains = np.maximum(0.0, (1.0 if self.rate > 0 else -1.0) * self.d) * self.c
+        mean = float((gains * self.w).sum()) / (float(gains.sum()) or 1.0)
+        return mean < _LIGHT * self.typical_weight
 
     def is_few(self, side: float) -> bool:
         """Tell whether too few cases changed on a side (-1: for the worse) to know how far."""
@@ -316,6 +329,7 @@ class DifferenceEstimate:
         wide, typical = cases.widened(), cases.widened(careful=False)
         few = cases.is_few(1.0) or cases.is_few(-1.0)
         disasters = cases.disasters()
+        believed = few and not cases.gains_are_light()
         return cls(
             rate=cases.rate,
             centre=wide.rate,
@@ -327,9 +341,9 @@ class DifferenceEstimate:
             draws=wide.drawn(seed) if method == "bootstrap" else None,
             few=few,
             typical_p=_mean_p(typical),
-            unseen_p=_ALLOWED * disasters.unseen_p() if few else 1.0,
+            unseen_p=_ALLOWED * disasters.unseen_p() if believed else 1.0,
             student_p=_mean_p(cases),
-            scattered_p=_ALLOWED * disasters.scattered_p() if few else 1.0,
+            scattered_p=_ALLOWED * disasters.scattered_p() if believed else 1.0,
             skewed_p=cases.skewed_p() if disasters.shown else 0.0,
         )
 

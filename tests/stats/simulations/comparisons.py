@@ -319,6 +319,40 @@ def heavy_ones_lose(n: int, draws: int, margin: float = 0.02) -> float:
     return said / draws
 
 
+Kinds = tuple[tuple[float, float, float, float], ...]
+"""Weight, share of the cases, and how many of them get full marks more, or less."""
+BY_WEIGHT: dict[str, Kinds] = {
+    "1 and 5 points: 20 % of the light better, 16 % of the heavy worse": (
+        (1.0, 0.8, 0.2, 0.0), (5.0, 0.2, 0.0, 0.16),
+    ),
+    "1, 2 and 5 points: 40 % of the light worse, 20 % of the heavy better": (
+        (1.0, 0.5, 0.0, 0.4), (2.0, 0.3, 0.0, 0.0), (5.0, 0.2, 0.2, 0.0),
+    ),
+    "1 and 5 points: 10 % each way": ((1.0, 0.8, 0.1, 0.1), (5.0, 0.2, 0.1, 0.1)),
+}  # fmt: skip
+"""Rights and wrongs of equally good runs, of cases that differ in weight."""
+
+
+def told_apart_by_weight(kinds: Kinds, n: int, draws: int) -> float:
+    """Return how often two runs are told apart whose changes go with the weights of cases."""
+    random = np.random.default_rng([n, draws])
+    cells = [
+        (weight, share * part, change)
+        for weight, share, up, down in kinds
+        for part, change in ((up, 1), (down, -1), (1 - up - down, 0))
+    ]
+    drawn = random.multinomial(n, [chance for _, chance, _ in cells], draws)
+    told = 0
+    for counts, times in Counter(map(tuple, drawn.tolist())).items():
+        cases = PairedCases()
+        for (weight, _, change), count in zip(cells, counts, strict=True):
+            if count:
+                points = (weight if change < 0 else 0.0, weight if change > 0 else 0.0)
+                cases.add(*points, weight, count)
+        told += times * (alone(cases.compare()).verdict in ("better", "worse"))
+    return told / draws
+
+
 def told_apart(draw: Draw, n: int, draws: int) -> float:
     """Return how often two runs are told apart."""
     given = verdicts(draw, n, draws)

@@ -8,6 +8,7 @@ import pytest
 from level import LEVEL
 from proctor.stats.paired import sign_flip_test
 from stats.simulations.comparisons import (
+    BY_WEIGHT,
     CHANGES,
     DISASTERS,
     EARLIER,
@@ -25,6 +26,7 @@ from stats.simulations.comparisons import (
     tags,
     told_and_held,
     told_apart,
+    told_apart_by_weight,
     two_values,
     undone,
     verdicts,
@@ -55,6 +57,16 @@ def test_many_tests_at_once_are_those_of_the_code(n: int) -> None:
 
 def test_disasters_at_a_first_look() -> None:
     assert told_apart(DISASTERS["+0.05 in 95 %, −0.95 in 5 %"], 20, 300) <= 0.05
+
+
+@pytest.mark.parametrize("name", BY_WEIGHT)
+def test_heavy_cases_that_were_not_seen_to_change_may_do_so(name: str) -> None:
+    draws = LEVEL.of(quick=300, ci=2_000, full=20_000)
+    # Signs are drawn where heavy cases change, which takes longer.
+    for n in LEVEL.of(quick=(50,), ci=(30, 50), full=(20, 30, 50, 100, 200)):
+        assert told_apart_by_weight(BY_WEIGHT[name], n, draws) <= 0.055 + (
+            NOISE if LEVEL.full else 0.012
+        )
 
 
 @pytest.mark.slow
