@@ -173,7 +173,7 @@ def test_the_corrected_score_stands_beside_the_raw_one(client: TestClient, place
     text = client.get("/runs/c/label").text
     assert "Corrected score" in text
     assert "校正后得分" in client.get("/runs/c/label?lang=zh").text
-    assert "-30.0 points" in text
+    assert "the judge gave 30.0 points of 100 less than you" in text
 
 
 def test_what_is_remembered_is_made_once_and_forgotten_when_a_run_changes() -> None:

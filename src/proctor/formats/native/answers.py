@@ -165,8 +165,10 @@ class _AnswerRows:
         for number, (line, row) in enumerate(read_values(self.path)):
             data = row
             if self.columns and isinstance(data, dict):
+                document = self._document(line, data)
                 # All other columns stay, as notes on the attempt.
-                self.columns.rename(self._document(line, data), data, ())
+                self.columns.rename(document, data, ())
+                data = document.data
             if not isinstance(data, dict) or data.get("case") is None:
                 document = self._document(line, data)
                 if self._is_lost(document):
