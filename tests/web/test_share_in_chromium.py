@@ -14,6 +14,7 @@ from needs import imported
 from proctor.core.suite import Message, ToolCall
 from proctor.store.store import Store
 from proctor.web.share.document import ShareSettings, write_page
+from waiting import until
 
 sync_api = imported("playwright.sync_api", "browser")
 pytestmark = pytest.mark.browser
@@ -128,9 +129,14 @@ def test_a_theme_is_chosen_and_stays(browser: Any, made: Path, scheme: str) -> N
         page.get_by_role("button", name=other.capitalize()).click()
         sync_api.expect(page.locator(f"html[data-theme={other}]")).to_have_count(1)
         assert page.evaluate(ground) != before
-        page.reload()
-        sync_api.expect(page.locator("table.cases")).to_be_visible()
-        sync_api.expect(page.locator(f"html[data-theme={other}]")).to_have_count(1)
+
+        def is_kept() -> bool:
+            # What a page of a file stores may reach the next process of the browser a little later.
+            page.reload()
+            sync_api.expect(page.locator("table.cases")).to_be_visible()
+            return bool(page.locator(f"html[data-theme={other}]").count())
+
+        until(is_kept)
         page.locator("details.menu summary", has_text="Theme").click()
         page.get_by_role("button", name="System").click()
         sync_api.expect(page.locator("html[data-theme=system]")).to_have_count(1)
