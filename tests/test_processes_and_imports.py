@@ -218,8 +218,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "sandboxes/supervise.py": ({"marshal.loads", "os.execvpe", "os.fork", "sys.path"}, INSIDE),
     "sandboxes/warm_supervisor.py": ({"marshal.loads", "os.fork", "sys.path"}, INSIDE),
     "records.py": ({"exec"}, COMPILED),
-    "core/fingerprint.py": ({"exec"}, COMPILED),
-    "store/record_text.py": ({"exec"}, COMPILED),
+    "core/late_code.py": ({"exec"}, COMPILED),
     "engine/bulk/inputs.py": (
         {"importlib.import_module"}, "numpy, in another thread, while the first rows are checked"
     ),

@@ -40,9 +40,9 @@ def _with_quick_methods(cls: type, *, frozen: bool, slots: bool, kw_only: bool, 
     hash_given = _gives_hash(cls)
     if cls.__doc__ is None:  # for which the standard library would look at the signature
         cls.__doc__ = cls.__name__
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-    names = [field.name for field in fields(made)]
-    _check(made, names, frozen=frozen)
+    plain: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    names = [field.name for field in fields(plain)]
+    _check(plain, names, frozen=frozen)
     init = _Init(frozen=frozen)
     methods: dict[str, Any] = {"__init__": init, "__repr__": _shown}
     if eq:
@@ -51,14 +51,14 @@ def _with_quick_methods(cls: type, *, frozen: bool, slots: bool, kw_only: bool, 
         methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
         if slots:
             methods |= {"__getstate__": _state, "__setstate__": _take_state}
-    own = vars(made)
+    own = vars(plain)
     added = {name: method for name, method in methods.items() if name not in own}
     if eq and not hash_given:
         added["__hash__"] = _hashed if frozen else None
     if slots:
-        finished = _with_slots(made, names, added)
+        finished = _with_slots(plain, names, added)
     else:
-        finished = made
+        finished = plain
         for name, method in added.items():
             setattr(finished, name, method)
     how = finished.__dataclass_params__

@@ -269,11 +269,11 @@ def _filed(case: Case) -> list[list[str]]:
 def _transcript(messages: Sequence[Message]) -> str:
     """Write a transcript in the form that is quick to hash: role, words and the rest, if any."""
     if len(messages) == 1:  # as most have
-        return f"[{_said(messages[0])}]"
-    return f"[{','.join(map(_said, messages))}]"
+        return f"[{_message_text(messages[0])}]"
+    return f"[{','.join(map(_message_text, messages))}]"
 
 
-def _said(message: Message) -> str:
+def _message_text(message: Message) -> str:
     if message.images or message.tool_calls or message.tool_call_id:
         return key_text(_with_rest(message))
     return f"[{_quoted(message.role)},{_quoted(message.content)}]"

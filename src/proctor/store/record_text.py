@@ -95,7 +95,7 @@ def _writer_of(key: Any, table: dict[Any, Write]) -> Write:
         values = [(name, "" if name == without else getattr(thing, name)) for name, _ in own]
         return f"{{{','.join([f'{_quoted(name)}:{_text(value)}' for name, value in values])}}}"
 
-    alike, any_of_class = (partial(made, own, without) for made in (_alike_writer, _any_writer))
+    alike, any_of_class = (partial(make, own, without) for make in (_alike_writer, _any_writer))
     put(late_writer(put, in_loop, alike, any_of_class))
     return table[key]
 
@@ -156,21 +156,21 @@ class _Pieces:
 
     def __init__(self) -> None:
         self.code: list[str] = []
-        self._said = ""
+        self._fixed = ""
 
     def say(self, text: str) -> None:
         """Add what is always the same."""
-        self._said += text
+        self._fixed += text
 
     def call(self, code: str) -> None:
         """Add what code gives."""
         self.code += [*self._constant(), f"({code})"]
-        self._said = ""
+        self._fixed = ""
 
     def _constant(self) -> list[str]:
-        return [repr(self._said)] if self._said else []
+        return [repr(self._fixed)] if self._fixed else []
 
     def joined(self) -> str:
         """Return code that joins the pieces."""
-        self.say("}" if self.code or self._said else "{}")
+        self.say("}" if self.code or self._fixed else "{}")
         return f"''.join(({', '.join([*self.code, *self._constant()])},))"

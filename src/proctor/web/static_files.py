@@ -39,19 +39,19 @@ class StaticFile:
 @cache
 def static_files() -> dict[str, StaticFile]:
     """Return the files by their names."""
-    found = {}
+    by_name = {}
     for file in files("proctor.web").joinpath("static").iterdir():
         media_type = _TYPES.get(file.name.rpartition(".")[2])
         if media_type is None or not file.is_file():
             continue
         content = file.read_bytes()
-        found[file.name] = StaticFile(
+        by_name[file.name] = StaticFile(
             content=content,
             compressed=gzip.compress(content, mtime=0),
             version=sha256(content).hexdigest()[:12],
             media_type=media_type,
         )
-    return found
+    return by_name
 
 
 def asset(name: str) -> str:
@@ -67,18 +67,18 @@ async def send_static_file(scope: Scope, receive: Receive, send: Send) -> None:
     file = static_files().get(name)
     if file is None:
         raise HTTPException(404)
-    asked = parse_qs(scope["query_string"].decode("ascii", "replace")).get("v")
+    version = parse_qs(scope["query_string"].decode("ascii", "replace")).get("v")
     headers = {
-        "Cache-Control": FOR_EVER if asked == [file.version] else "no-cache",
+        "Cache-Control": FOR_EVER if version == [file.version] else "no-cache",
         "ETag": f'"{file.version}"',
         "Vary": "Accept-Encoding",
     }
-    given = Headers(scope=scope)
-    if file.version in given.get("if-none-match", ""):
+    request_headers = Headers(scope=scope)
+    if file.version in request_headers.get("if-none-match", ""):
         await Response(status_code=304, headers=headers)(scope, receive, send)
         return
     content = file.content
-    if "gzip" in given.get("accept-encoding", ""):
+    if "gzip" in request_headers.get("accept-encoding", ""):
         content = file.compressed
         headers["Content-Encoding"] = "gzip"
     answer = Response(content, media_type=file.media_type, headers=headers)

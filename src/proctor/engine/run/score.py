@@ -51,7 +51,7 @@ class RunScoring:
     _buffer: list[tuple[str, str, Score]] = field(default_factory=list)
     _waiting: dict[str, list[tuple[dict[str, Score], str]]] = field(default_factory=dict)
     """Recipients of scores in progress, by score key: an attempt's scores, and the criterion."""
-    _made: dict[str, Score] = field(default_factory=dict)
+    _scored_now: dict[str, Score] = field(default_factory=dict)
     """The scores of the block that were made at once, by score key."""
     _flushed: float = 0.0
 
@@ -74,7 +74,7 @@ class RunScoring:
                         soon.wish()
                         self._take(task.key, task.criterion, score, notices)
                         self._store_if_due()
-                self._made.clear()
+                self._scored_now.clear()
                 yield block
         finally:
             soon.stop()
@@ -139,13 +139,13 @@ class RunScoring:
             return False
         if (key := linked.keys[0][name]) in self._waiting:
             return False
-        if (made := self._made.get(key)) is None:
+        if (score := self._scored_now.get(key)) is None:
             part = scored_part(criterion, attempt)
             if (score := self.dispatcher.instantly(linked.case, criterion, part)) is None:
                 return False
-            made = self._made[key] = self._take(key, criterion, score, notices)
+            score = self._scored_now[key] = self._take(key, criterion, score, notices)
             self._store_if_due()
-        scores[name] = made
+        scores[name] = score
         return True
 
     def _tasks(self, linked: LinkedCase, criterion: Criterion) -> list[ScoreTask]:
@@ -159,8 +159,8 @@ class RunScoring:
                 self.counted.stored += 1
                 continue
             key = keys[name]
-            if (made := self._made.get(key)) is not None:
-                scores[name] = made
+            if (score := self._scored_now.get(key)) is not None:
+                scores[name] = score
                 continue
             if (waiting_attempts := self._waiting.get(key)) is None:
                 self._waiting[key] = [(scores, name)]

@@ -155,8 +155,8 @@ class Parts(PartFolders):
 
     def home_of(self, run_id: str) -> Home:
         """Tell whether the cases of a run are rows of tables or files of parts."""
-        found = self._database.fetch_first(part_of_run, {"run_id": run_id})
-        return "rows" if found is None else "parts"
+        part = self._database.fetch_first(part_of_run, {"run_id": run_id})
+        return "rows" if part is None else "parts"
 
     def commit(self, run_id: str, part: RunPart) -> None:
         """Make a part, whose files are written, one of a run; the first one replaces its rows.

@@ -60,10 +60,11 @@ def show_battles(request: Request) -> Page[BattlesPage]:
     state: list[tuple[str, object]] = [("run", run) for run in runs]
     cases = [by_case(battle["comparisons"]) for battle in battles]
     whole = all(battle["compared"] <= len(battle["comparisons"]) for battle in battles)
-    counts = Counter(one["winner"] or OTHERS[1] for found in cases for one in found)
+    counts = Counter(one["winner"] or OTHERS[1] for compared in cases for one in compared)
     only_page = {
         "by_case": [
-            [one for one in found if won in ("", one["winner"] or OTHERS[1])] for found in cases
+            [one for one in compared if won in ("", one["winner"] or OTHERS[1])]
+            for compared in cases
         ],
         "counts": {**counts, "": counts.total()} if whole else {},
         "letters": dict(zip(names, LETTERS, strict=False))

@@ -200,22 +200,22 @@ class _Marked:
     store: Store
     suite_key: str
     wanted: str
-    given: dict[str, set[str]]
+    criteria: dict[str, set[str]]
     """By which criteria a case was labelled."""
 
     @classmethod
     def of(
         cls, store: Store, view: RunView, labels: Sequence[Label], author: str, wanted: str
     ) -> "_Marked":
-        given: dict[str, set[str]] = {}
+        criteria: dict[str, set[str]] = {}
         for label in labels:
             if label.points is not None and (not author or label.author == author):
-                given.setdefault(label.case_id, set()).add(label.criterion)
-        return cls(store=store, suite_key=view.run.suite_key, wanted=wanted, given=given)
+                criteria.setdefault(label.case_id, set()).add(label.criterion)
+        return cls(store=store, suite_key=view.run.suite_key, wanted=wanted, criteria=criteria)
 
     def __contains__(self, case_id: str) -> bool:
         """Tell whether nothing is left to label in a case."""
-        names = self.given.get(case_id, set())
+        names = self.criteria.get(case_id, set())
         if not names or not self.wanted or self.wanted in names:
             return bool(names)
         case = self.store.suites.cases_by_id(self.suite_key, [case_id]).get(case_id)
@@ -346,8 +346,8 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
             raise HTTPException(400, f"expected a mark, one of {', '.join(marks)}")
         line = queued_ids(store, view.run, criterion.id, state.queue, stored)
         stays = form["mark"] == STAY
-        said = bool(note) or marks[form["mark"]] is not None
-        if said and not (stays and own is not None and note == own.note):
+        is_told = bool(note) or marks[form["mark"]] is not None
+        if is_told and not (stays and own is not None and note == own.note):
             store.labels.add(
                 Label(
                     run_id=run_id,
@@ -373,7 +373,7 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
             here = _address(run_id, result.case.id, criterion.id, item.attempt.index, state=state)
             return RedirectResponse(here or _path(run_id), 303)
         mine = _Marked.of(store, view, stored, state.author, criterion.id)
-        mine.given.setdefault(result.case.id, set()).add(criterion.id)
+        mine.criteria.setdefault(result.case.id, set()).add(criterion.id)
         after = _next_unmarked(RandomCases(store, view.run), place, line, result.case.id, mine)
     more: list[tuple[str, object]] = [("case", after or result.case.id)]
     more += [("criterion", criterion.id), *state.pairs, ("last", result.case.id)]

@@ -80,14 +80,14 @@ class PersonAgreement(ResponseModel):
     n: int
 
     @classmethod
-    def of(cls, person: str, found: LabelAgreement) -> "PersonAgreement":
+    def of(cls, person: str, agreement: LabelAgreement) -> "PersonAgreement":
         """Make the row of a person."""
         return cls(
             person=person,
-            kappa=found.kappa.value,
-            interval=found.kappa.interval,
-            agreed=found.kappa.agreed,
-            n=found.kappa.n,
+            kappa=agreement.kappa.value,
+            interval=agreement.kappa.interval,
+            agreed=agreement.kappa.agreed,
+            n=agreement.kappa.n,
         )
 
 

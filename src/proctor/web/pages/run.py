@@ -51,7 +51,7 @@ from proctor.web.pages.home import progress_of
 from proctor.web.pages.live import LiveNumbers, live_numbers
 from proctor.web.pages.ratings import MeanRating, mean_ratings
 from proctor.web.pages.related import RelatedPage, related_pages
-from proctor.web.pages.run_settings import Setting, settings_of
+from proctor.web.pages.run_settings import RunSetting, settings_of
 from proctor.web.pages.share_file import share_link
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, stamp, store_pool_of
@@ -218,7 +218,7 @@ class RunPage(RunNumbers):
 
     judges: list[str] = Field(description="the models that judged")
     sampling: dict[str, Any] = Field(description="how the candidate was asked, as far as chosen")
-    settings: list[Setting] = Field(description="how the run was set, by name")
+    settings: list[RunSetting] = Field(description="how the run was set, by name")
     progress: Progress | None
     live: LiveNumbers | None = Field(description="the numbers so far of a run in progress")
     problem: str = Field(description="what is wrong with the filter; the status is then 400")

@@ -13,7 +13,7 @@ _OUTCOMES = ("n", "unanswered", "unscored", "ci")
 """Parts of a signature that say how a run came out, not how it was set."""
 
 
-class Setting(ResponseModel):
+class RunSetting(ResponseModel):
     """A setting of a run."""
 
     name: str
@@ -27,10 +27,10 @@ class SettingDifference(ResponseModel):
     values: list[str | None]
 
 
-def settings_of(run: Run) -> list[Setting]:
+def settings_of(run: Run) -> list[RunSetting]:
     """Return all settings of a run, and the parts of its signature that name none."""
     return [
-        Setting(name=name.removeprefix("signature."), value=value)
+        RunSetting(name=name.removeprefix("signature."), value=value)
         for name, value in dict(_settings(run)).items()
         if name not in ("suite", "signature.suite")
     ]
