@@ -118,7 +118,7 @@ def test_every_route_answers(
                                "multipart/form-data; boundary=", "127.0.0.1:99999999"]),
               st.text(max_size=30)).map(lambda text: text.encode("latin-1", "ignore").translate(None, b"\r\n\0")),
     max_size=4,
-), st.sampled_from(["/", "/home.json", "/runs/one/label", "/static/style.css", "/api/v3/bench/test_suites"]),
+), st.sampled_from(["/", "/home.json", "/runs/one/label", "/static/icon.svg", "/api/v3/bench/test_suites"]),
    st.sampled_from(["GET", "POST"]))  # fmt: skip
 @pytest.mark.slow
 def test_odd_headers_are_answered(

@@ -1,10 +1,11 @@
 """Statements for many rows: compiled once, and what they write is what SQLAlchemy would write."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Executable
+from sqlalchemy import Executable, event
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.score import Score
@@ -84,3 +85,22 @@ def test_what_the_database_refuses_is_a_store_error(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="NOT NULL"):
             store.calls.put([CallRow(key=missing, model=missing, request={}, response={})])
         assert store.calls.get_many(["k"]) == {}
+
+
+def test_a_block_of_queries_takes_one_connection_and_sees_what_was_written_meanwhile(
+    tmp_path: Path,
+) -> None:
+    place = str(tmp_path / "p.db")
+    known = CallRow(key="k", model="m", request={}, response={"text": "yes"})
+    with Store.open(place) as store, Store.open(place) as other:
+        taken: list[object] = []
+        event.listen(store.database.engine, "checkout", lambda *_: taken.append(1))
+        with store.reading():
+            assert store.runs.newest(limit=5) == []
+            other.calls.put([known])
+            assert store.runs.newest(limit=5) == []
+            assert len(taken) == 1
+            with store.reading():
+                store.calls.put([replace(known, key="own")])
+            assert set(store.calls.get_many(["k", "own"])) == {"k", "own"}
+        assert set(store.calls.get_many(["k", "own"])) == {"k", "own"}

@@ -24,7 +24,7 @@ def methods_of(thing: type) -> set[str]:
 
 
 def test_a_store_holds_repositories_and_little_else(store: Store) -> None:
-    assert methods_of(Store) == {"batch", "close", "is_there", "open"}
+    assert methods_of(Store) == {"batch", "close", "is_there", "open", "reading"}
     for name, repository in vars(store).items():
         kind = type(repository)
         assert kind.__mro__ == (kind, object), f"store.{name} inherits"

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from page_text import without_files
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.case_value import ValueStatus
 from proctor.core.comparison import Comparison, Preference
@@ -176,7 +177,7 @@ def test_a_case_side_by_side_shows_what_differs(client: TestClient) -> None:
 
 
 def test_battles_are_counted(client: TestClient) -> None:
-    page = client.get("/battles?run=old&run=new").text
+    page = without_files(client.get("/battles?run=old&run=new").text)
     assert "strict" in page
     assert "clearer" in page
     found = client.get("/battles.json?run=old&run=new").json()["battles"][0]

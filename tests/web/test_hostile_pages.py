@@ -13,18 +13,15 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-import proctor.web
+from page_text import without_files
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.suite import Spec
 from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web.app import make_app
 from proctor.web.share.document import ShareSettings, write_page
-from proctor.web.static_files import asset
 
 NUMBERS = range(40)
-STATIC = Path(proctor.web.__file__).parent / "static"
-OWN_SCRIPTS = {asset(script.name) for script in STATIC.glob("*.js")}
 OWN_PICTURES = {"interval", "timeline", "delta", "chart", "trend", "spark", "scatter", "bars-of"}
 
 
@@ -103,26 +100,24 @@ def check(client: TestClient, address: str) -> Outline:
     answer = client.get(address)
     assert answer.status_code == 200, address
     seen = Outline()
-    seen.feed(answer.text)
+    seen.feed(without_files(answer.text))
     for tag, attributes in seen.elements:
         if tag == "img" and re.fullmatch(
             r"/runs/\w+/histogram\.svg(\?labels=no)?", str(attributes["src"])
         ):
             continue
-        assert tag not in ("img", "iframe", "object", "embed", "base", "style"), tag
+        assert tag not in ("img", "iframe", "object", "embed", "base", "style", "script"), tag
         assert not [name for name in attributes if name.startswith("on")], attributes
         assert attributes.get("http-equiv") is None
         if tag == "svg":
             assert str(attributes["class"]).split()[0] in OWN_PICTURES
-        if tag == "script":
-            assert attributes["src"] in OWN_SCRIPTS
         for name in ("href", "src", "action", "formaction"):
             link = attributes.get(name) or "/"
             assert link.startswith(("/", "?", "#", "https://pictures.example/")), link
             assert not link.startswith("//"), link
     for hidden in "\x00\x07\x1b\x7f\u200b\u202e\u202c\u2028\u2066\u2069\ufeff":
         assert hidden not in answer.text
-    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert "unsafe" not in answer.headers["content-security-policy"]
     return seen
 
 

@@ -74,7 +74,7 @@ def test_other_sites_may_not_ask(
     assert client.request(method, "/", headers=headers).status_code == status
 
 
-@pytest.mark.parametrize("path", ["/", "/home.json", "/nothing", "/static/style.css", "/runs/x"])
+@pytest.mark.parametrize("path", ["/", "/home.json", "/nothing", "/static/icon.svg", "/runs/x"])
 @pytest.mark.parametrize("host", ["localhost", "evil.example"])
 def test_every_answer_forbids_what_is_not_needed(client: TestClient, path: str, host: str) -> None:
     headers = client.get(path, headers={"host": host}).headers
@@ -87,7 +87,7 @@ def test_every_answer_forbids_what_is_not_needed(client: TestClient, path: str, 
 
 
 def test_nothing_is_shown_without_the_token(shut: TestClient) -> None:
-    for path in ("/", "/home.json", "/static/style.css", "/?token=wrong", "/?token="):
+    for path in ("/", "/home.json", "/static/icon.svg", "/?token=wrong", "/?token="):
         assert shut.get(path).status_code == 401, path
     assert shut.get("/", headers={"cookie": f"proctor_token={TOKEN}"}).status_code == 401
     assert shut.post(f"/?token={TOKEN}").status_code == 401

@@ -169,7 +169,11 @@ def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
 
 def _on_begin(connection: Connection) -> None:
     """Take SQLite's write lock first: upgrading a read transaction fails without waiting."""
-    write = connection.get_execution_options().get("write")
+    options = connection.get_execution_options()
+    if options.get("queries"):
+        # Each query is a transaction of its own.
+        return
+    write = options.get("write")
     if write and not connection.info.get(WRITES):
         connection.exec_driver_sql(WRITER_CACHE)
         connection.info[WRITES] = True

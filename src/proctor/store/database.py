@@ -54,6 +54,8 @@ class Database:
         else:
             self._engine = opened
         self._open: Transaction | None = None
+        self._reading: Connection | None = None
+        """What answers queries inside ``reading``."""
         self._inserts: dict[tuple[str, ...], Executable] = {}
         self._expressions: dict[str, Executable] = {}
         self._prepared: PreparedStatements | None = None
@@ -212,6 +214,24 @@ class Database:
         with translated(self.place), self.engine.connect() as connection:
             yield connection
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Answer the queries inside the block by one connection of a file.
+
+        Each sees what was written before it, as on a connection of its own, at half the cost.
+        """
+        if not self.is_sqlite or self._open is not None or self._reading is not None:
+            yield
+            return
+        with translated(self.place):
+            engine = self._engine_with("queries", queries=True)
+            with engine.connect() as connection:
+                self._reading = connection
+                try:
+                    yield
+                finally:
+                    self._reading = None
+
     def execute_many(
         self, statement: "Executable | Statement", rows: Iterable[Mapping[str, Any]]
     ) -> None:
@@ -252,6 +272,10 @@ class Database:
         from proctor.store.transactions import with_reconnect
 
         expression = self.expression(query) if isinstance(query, Statement) else query
+
+        if self._reading is not None:
+            with translated(self.place):
+                return self._reading.execute(expression, values).all()
 
         def fetched() -> Sequence[Any]:
             with self.reader.connect() as connection:

@@ -199,6 +199,10 @@ class Store:
         """Write everything inside the block in one transaction, or nothing of it."""
         return self.database.batch()
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Answer the queries inside the block by one connection, for a page that has many."""
+        return self.database.reading()
+
     def close(self) -> None:
         """End the work on runs, and close the database."""
         self.liveness.close()

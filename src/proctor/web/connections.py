@@ -11,7 +11,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from proctor.web.safety import HEADERS
+from proctor.web.safety import response_headers
 
 HEAD_SECONDS = 10.0
 """How long the head of a request may take, from its first byte or the connection's start."""
@@ -150,7 +150,7 @@ def _response(status: int, words: str) -> bytes:
     """Build a complete response, since h11 sends none after a protocol error."""
     body = f"{words}\n".encode()
     headers = {
-        **HEADERS,
+        **response_headers(),
         "Cache-Control": "no-store",
         "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": str(len(body)),

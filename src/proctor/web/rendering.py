@@ -21,7 +21,7 @@ from proctor.web.api.response import HtmlPage, Page, ResponseModel
 from proctor.web.compiled_templates import CompiledTemplates
 from proctor.web.highlight import pieces, visible
 from proctor.web.sentences import in_language
-from proctor.web.static_files import asset
+from proctor.web.static_files import asset, script, style_sheet
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600
@@ -194,7 +194,7 @@ _SIGNS = re.compile(
     re.S,
 )
 _HEADING = re.compile(r"^#{1,6} ")
-IN_LIST = 240
+IN_LIST = 180
 """How many characters of a text two lines of a list can show; a browser measures each of them."""
 
 
@@ -214,6 +214,16 @@ def beginning(text: str, words: Sequence[str] = ()) -> str | Markup:
             shown += tag.format(marked(visible(match[name]), words))
         end = match.end()
     return shown + marked(visible(text[end:]), words)
+
+
+def changed(text_pieces: Sequence[Mapping[str, Any]], first: bool) -> Markup:
+    """Return a text in pieces with what only this one of two texts has marked."""
+    start, end = ("<del>", "</del>") if first else ("<ins>", "</ins>")
+    parts = []
+    for piece in text_pieces:
+        text = escape(visible(piece["text"]))
+        parts.append(f"{start}{text}{end}" if piece["hit"] else text)
+    return Markup("".join(parts))  # noqa: S704  # nosec B704 - escaped above
 
 
 def rich(text_pieces: Sequence[Mapping[str, Any]]) -> Markup | None:
@@ -350,7 +360,10 @@ def _environment() -> Environment:
         "moment": moment,
         "day": day,
         "visible": visible,
+        "changed": changed,
     }
     environment.filters.update(filters)
     environment.globals["asset"] = asset
+    environment.globals["style_sheet"] = style_sheet
+    environment.globals["script"] = script
     return environment

@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Collection, Mapping
+from functools import cache
 from hashlib import sha256
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -10,22 +11,29 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from proctor.web.static_files import script_sources, style_sources
+
 COOKIE = "proctor_token"
-# A policy of no-referrer would make browsers send forms with `Origin: null`.
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';"
-    " connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 _READING = ("GET", "HEAD")
 LARGEST_HEAD = 32 * 1024
 MOST_HEADERS = 100
 LONGEST_ADDRESS = 16 * 1024
+
+
+@cache
+def response_headers() -> Mapping[str, str]:
+    """Return the headers that every response has."""
+    return {
+        "Content-Security-Policy": f"default-src 'none'; style-src {style_sources()};"
+        f" script-src {script_sources()}; connect-src 'self'; img-src 'self' data:;"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        # A policy of no-referrer would make browsers send forms with `Origin: null`.
+        "Referrer-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
 
 
 class Guard:
@@ -55,7 +63,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in response_headers().items():
                     headers[name] = value
                 if not scope["path"].startswith("/static/"):
                     headers["Cache-Control"] = "no-store"

@@ -136,7 +136,7 @@ class StorePool:
 def opened(request: Request) -> Iterator[Store]:
     """Lend a store to a request, all of whose searches share the time of one step."""
     seconds = GOING_ON_SECONDS if GOING_ON in request.headers else SEARCH_SECONDS
-    with store_pool_of(request).lend() as store, store.search.limited(seconds):
+    with store_pool_of(request).lend() as store, store.search.limited(seconds), store.reading():
         yield store
 
 

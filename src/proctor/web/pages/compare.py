@@ -62,9 +62,11 @@ from proctor.web.wording import LANGUAGES, language_of
 
 MOST_SIDES = 4
 ROWS = 50
+"""How many cases one page lists."""
 FEW_TAGS = 12
 """How many rows by tag are open; the others are folded."""
-"""How many cases one page lists."""
+FEW_CHANGES = 6
+"""How many of the largest changes in each direction stand below the numbers; lists have all."""
 _PATH = "/compare"
 LISTS = ("worse", "better", DIFFERENT, *KINDS[2:])
 
@@ -328,6 +330,7 @@ def show_compared(
         "bars": drawn_beside([side.run.id for side in sides], data["distributions"]),
         "by_tag": query.by_tag,
         "few_tags": FEW_TAGS,
+        "few_changes": FEW_CHANGES,
         "widest": _widest(data["tags"]),
         "scatter": scatter_frame(below=bool(data["shares"] and data["shares"].below)),
     }
@@ -446,8 +449,8 @@ def _beside(
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
     if not addresses.wants_json(request):
         # A page shows the cases of one list; the JSON has those of each kind.
-        shown = data["listing"]["cases"] if data["listing"] else flips["worse"] + flips["better"]
-        ids = [row["id"] for row in shown]
+        largest = [row for kind in LISTS[:2] for row in flips.get(kind, [])[:FEW_CHANGES]]
+        ids = [row["id"] for row in (data["listing"]["cases"] if data["listing"] else largest)]
     runs = [side.run for side in sides]
 
     def compute() -> dict[str, ListedTexts]:
