@@ -54,9 +54,7 @@ def refuse_impossible(gate: str, ranges: Ranges) -> None:
     _refuse_unknown_words(gate, tree, ranges)
     if _can_be(tree, ranges, outcome=True):
         return
-    are_shares = any(named.high <= 1 for named in _bounded(tree, ranges).values())
-    constants = _constants(tree) if are_shares else []
-    percent = next((text for part in constants if (text := _as_share(part))), "")
+    percent = next((text for part in _beside_shares(tree, ranges) if (text := _as_share(part))), "")
     meant = f"; write {percent}" if percent else ""
     raise UsageError(f"the gate {gate!r} can never hold: {_known_ranges(tree, ranges)}{meant}")
 
@@ -174,7 +172,7 @@ def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:
         f"{text} lies between {one.low:g} and {one.high:g}"
         if one.high < inf
         else f"{text} is {one.low:g} or more"
-        for text, one in _bounded(tree, ranges).items()
+        for text, one in {**_bounded(tree, ranges), **_bounded_sides(tree, ranges)}.items()
     ]
     return ", ".join(words) or "its numbers contradict each other"
 
@@ -190,11 +188,35 @@ def _bounded(tree: ast.expr, ranges: Ranges) -> dict[str, NumberRange]:
     return {text: one for text, one in named.items() if one.low > -inf}
 
 
-def _constants(tree: ast.expr) -> list[float]:
+def _bounded_sides(tree: ast.expr, ranges: Ranges) -> dict[str, NumberRange]:
+    """Return the ranges of what is computed from numbers and then compared."""
+    computed = {
+        ast.unparse(side): _range_of(side, ranges)
+        for sides in _compared(tree)
+        for side in sides
+        if isinstance(side, ast.BinOp)
+        and any(isinstance(part, ast.Name) for part in ast.walk(side))
+    }
+    return {text: one for text, one in computed.items() if one.low > -inf}
+
+
+def _beside_shares(tree: ast.expr, ranges: Ranges) -> list[float]:
+    """Return the constants that shares are compared with as they are."""
     return [
-        float(part.value)
-        for part in ast.walk(tree)
-        if isinstance(part, ast.Constant) and isinstance(part.value, int | float)
+        float(side.value)
+        for sides in _compared(tree)
+        for side in sides
+        if isinstance(side, ast.Constant) and isinstance(side.value, int | float)
+        if any(
+            isinstance(other, ast.Name | ast.Attribute) and _named(other, ranges).high <= 1
+            for other in sides
+        )
+    ]
+
+
+def _compared(tree: ast.expr) -> list[tuple[ast.expr, ...]]:
+    return [
+        (part.left, *part.comparators) for part in ast.walk(tree) if isinstance(part, ast.Compare)
     ]
 
 
