@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from proctor.errors import StoreError
 from proctor.store.queries import PairQuery
 from proctor.web.addresses import row_id
-from proctor.web.pages import compare_case
+from proctor.web.pages import compare, compare_case
 from proctor.web.pages.compare_case import ComparedCase, ComparedList, case_beside
 
 
@@ -55,6 +55,21 @@ def test_the_way_from_case_to_case_stays_in_the_list(beside: Any) -> None:
     assert beside("a", where="id != 'x'").before.endswith("&case=c")
     found = beside("b", search="say c")
     assert (found.before, found.after) == (None, "/compare?run=old&run=new&q=say+c&case=c")
+
+
+def test_a_case_of_a_later_page_leads_back_to_that_page(
+    asked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "ROWS", 1)
+    state = "run=old&run=new&where=id+%21%3D+%27x%27"
+    first = compare.show_compared(asked("/compare", state)).data
+    assert first.next is not None
+    second = compare.show_compared(asked("/compare", first.next.partition("?")[2])).data
+    (row,) = second.listing.cases
+    case = compare.show_compared(asked("/compare", row.link.partition("?")[2])).data
+    assert case.overview == f"{first.next}#{row_id(row.id)}"
+    further = compare.show_compared(asked("/compare", case.after.partition("?")[2])).data
+    assert further.overview.startswith(first.next)
 
 
 def test_a_run_without_the_case_says_so(beside: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from proctor.engine.compare.obstacles import Side
 from proctor.engine.compare.results import KINDS, CasePair, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
-from proctor.store.queries import PairCursor, PairQuery
+from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.addresses import one_of, whole_number
@@ -36,6 +36,7 @@ from proctor.web.pages.compare_case import (
     ComparedCase,
     ComparedList,
     case_beside,
+    page_parts,
     ways_to_read,
 )
 from proctor.web.pages.compare_numbers import (
@@ -84,6 +85,8 @@ class ComparisonQuery:
     """The tags to break the differences down by; as many as there are where none is named."""
     kind: str = ""
     oldest_first: bool = False
+    after: PairCursor = START
+    """Where the page of the list begins."""
 
     @classmethod
     def of(cls, request: Request) -> "ComparisonQuery":
@@ -107,6 +110,9 @@ class ComparisonQuery:
             by=tuple(query.getlist("by")),
             kind=kind,
             oldest_first=one_of(request, "order", ("", "oldest")) == "oldest",
+            after=PairCursor(
+                whole_number(request, "after", -1), whole_number(request, "same", 0) == 1
+            ),
         )
 
     @property
@@ -133,6 +139,11 @@ class ComparisonQuery:
         """Return the query parameters that select the listed cases."""
         pairs = self.pairs
         return [("kind", self.kind), ("q", pairs.search), ("where", pairs.where)]
+
+    @property
+    def page(self) -> list[tuple[str, object]]:
+        """Return the query parameters of the page of the list."""
+        return page_parts(self.after)
 
     def by_tag(self, tag: str) -> str:
         """Return the address of the comparison broken down by one tag."""
@@ -283,7 +294,9 @@ def show_compared(
     with opened(request) as store, or_missing():
         if "case" in request.query_params:
             rendered = one_of(request, MODE, ("", RENDERED)) == RENDERED
-            case_list = ComparedList(_PATH, query.state, query.kind, query.pairs, rendered)
+            case_list = ComparedList(
+                _PATH, query.state, query.kind, query.pairs, rendered, query.page
+            )
             beside = case_beside(store, query.runs, request.query_params["case"], case_list)
             return Page(
                 template="compare_case", data=beside, only_page=ways_to_read(case_list, beside)
@@ -310,11 +323,8 @@ def show_compared(
         data["listing"] = data["search"] = None
         listed = [pair for pairs in compared.contrasts[0].examples.values() for pair in pairs]
         if any(part for _, part in query.parts):
-            after = PairCursor(
-                whole_number(request, "after", -1), whole_number(request, "same", 0) == 1
-            )
             data["search"] = _searched(request, store, sides, query.pairs.search)
-            more, data["listing"] = _listing(store, sides, query, after)
+            more, data["listing"] = _listing(store, sides, query)
             listed += more
         places = {pair.id: pair.position for pair in listed}
         # Of the same suite the second run has them at the same positions.
@@ -412,10 +422,10 @@ def _refusal(
 
 
 def _listing(
-    store: Store, sides: Sequence[Side], query: ComparisonQuery, after: PairCursor
+    store: Store, sides: Sequence[Side], query: ComparisonQuery
 ) -> tuple[list[CasePair], dict[str, Any]]:
     """List a page of the first two runs' matching cases, changed ones first."""
-    listed, following = listed_pairs(store, sides, query.pairs, ROWS, after)
+    listed, following = listed_pairs(store, sides, query.pairs, ROWS, query.after)
     if query.kind == DIFFERENT:
         listed = [pair for pair in listed if pair.kind in ("better", "worse")]
         following = None if following is not None and following.same else following
@@ -472,7 +482,7 @@ def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
     pairs, listing = query.pairs, data["listing"]
     going_on = listing["next"] if listing else None
     for row in listing["cases"] if listing else ():
-        row["link"] = query.address(*query.parts, ("case", row["id"]))
+        row["link"] = query.address(*query.parts, *query.page, ("case", row["id"]))
     for name, rows in data["pairs"][0]["flips"].items():
         for row in rows:
             row["link"] = query.address(("kind", name), ("case", row["id"]))
@@ -496,9 +506,7 @@ def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
         "swapped": _swapped(query),
         "next": None
         if going_on is None
-        else query.address(
-            *query.parts, ("after", going_on[0]), ("same", "1" if going_on[1] else "")
-        ),
+        else query.address(*query.parts, *page_parts(PairCursor(*going_on))),
     }
 
 

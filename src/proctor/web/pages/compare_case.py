@@ -12,7 +12,7 @@ from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.suite import Criterion
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.errors import StoreError
-from proctor.store.queries import PairQuery
+from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.rows import Change
 from proctor.store.store import Store
 from proctor.web import addresses
@@ -95,12 +95,21 @@ class ComparedList:
     pairs: PairQuery
     rendered: bool = False
     """Whether the page of a case shows answers rendered, without the words that differ."""
+    page: Sequence[tuple[str, object]] = ()
+    """Which page of the list it was opened from."""
 
     def link(self, *more: tuple[str, object]) -> str:
         """Return an address that keeps the list."""
         filters = [("kind", self.kind), ("q", self.pairs.search), ("where", self.pairs.where)]
         mode = [(MODE, RENDERED)] if self.rendered and more else []
-        return addresses.with_query(self.path, [*self.state, *filters, *more, *mode])
+        return addresses.with_query(self.path, [*self.state, *filters, *self.page, *more, *mode])
+
+
+def page_parts(after: PairCursor) -> list[tuple[str, object]]:
+    """Return the query parameters of the page of a list that begins there."""
+    if after == START:
+        return []
+    return [("after", after.position), ("same", "1" if after.same else "")]
 
 
 def case_beside(
