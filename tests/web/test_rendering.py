@@ -9,6 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
+from proctor.web import rendering
 from proctor.web.api.response import ErrorTold, HtmlPage, Page
 from proctor.web.rendering import (
     IN_LIST,
@@ -209,3 +210,17 @@ def test_how_long_ago_a_moment_was(
         assert shown.startswith('<time datetime="2023-11-')
         assert shown.endswith(f' UTC" data-ago>{told}</time>')
     assert ago(None, PageWords("en")) == "–"
+
+
+def test_loaded_pages_read_no_file_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendering.load_pages()
+    environment = rendering._environment()
+
+    def gone(*_: object) -> None:
+        raise AssertionError("a template is read again")
+
+    monkeypatch.setattr(environment.loader, "get_source", gone)
+    names = environment.list_templates(extensions=["html"])
+    assert {"home.html", "run.html", "case.html", "compare.html"} <= set(names)
+    for name in names:
+        assert environment.get_template(name).name == name

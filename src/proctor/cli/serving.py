@@ -67,6 +67,7 @@ def serve(store: str | None, where: Serving) -> None:
     from proctor.io.process_memory import return_freed_memory, without_pandas
     from proctor.web.app import make_app
     from proctor.web.connections import server_config
+    from proctor.web.rendering import load_pages
 
     host, token = where.host, where.token
     private = host in LOOPBACK
@@ -87,7 +88,8 @@ def serve(store: str | None, where: Serving) -> None:
         # Looking through modules and models for cycles makes one page in some wait 100 ms.
         gc.collect()
         gc.freeze()
-        with without_pandas(), meanwhile(app.state.store_pool.load_for_parts):
+        parts = app.state.store_pool.load_for_parts
+        with without_pandas(), meanwhile(load_pages), meanwhile(parts):
             uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 

@@ -49,6 +49,17 @@ def fragment(template: str, language: str, data: Mapping[str, Any]) -> Markup:
     return Markup(page.render(**data, t=PageWords(language)))  # noqa: S704  # nosec B704 - autoescaped
 
 
+def load_pages() -> None:
+    """Load what pages are made of, before a later version is installed beside this server.
+
+    Templates of another version want what this version's code does not give them.
+    """
+    for name in _environment().list_templates(extensions=["html"]):
+        _environment().get_template(name)
+    for language in LANGUAGES:
+        words(language)
+
+
 @dataclass(frozen=True, slots=True)
 class PageWords:
     """The texts of a page in its language, by their keys."""
@@ -334,6 +345,7 @@ def _environment() -> Environment:
         loader=PackageLoader("proctor.web"),
         bytecode_cache=CompiledTemplates(),
         autoescape=True,
+        auto_reload=False,
         finalize=_seen,
         undefined=StrictUndefined,
         trim_blocks=True,
