@@ -338,6 +338,19 @@ def test_a_shared_store_without_a_place_for_parts_keeps_rows_and_says_so_once(
     assert "rows are kept (fix: --parts URL" in notice
 
 
+def test_rows_that_are_kept_in_spite_of_a_wish_are_mentioned(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(5)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    for number, (more, bulk) in enumerate((({}, True), ({"where": "id != 'x'"}, None))):
+        made = run(suite, file, store=f"s{number}", bulk=bulk, **more)
+        assert made.notices == []
+    refused = run(suite, file, store="t", bulk=True, where="id != 'x'")
+    assert refused.home == "rows"
+    (notice,) = refused.notices
+    assert "rows are kept, in spite of --bulk" in notice
+
+
 @pytest.mark.slow
 def test_a_suite_that_a_worker_has_looked_at_is_not_looked_at_again(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch

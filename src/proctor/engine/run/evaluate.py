@@ -57,6 +57,12 @@ LARGE_FILE = 16 * 2**20
 """Size of a suite in bytes from which a notice says that it is being read."""
 
 
+_ROWS_ARE_KEPT = (
+    "rows are kept, in spite of --bulk: Parquet files are for answers on file (.jsonl or .parquet)"
+    " to a native suite in such a file, without --where, --select and criteria that need a model"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
     """Progress of one phase of a run."""
@@ -181,6 +187,8 @@ async def _in_bulk(
 ) -> Outcome | None:
     """Evaluate many answers on file part by part; None where that is not for this run."""
     if not settings.may_be_bulk:
+        if settings.bulk:
+            models.notice(_ROWS_ARE_KEPT)
         return None
     from proctor.engine.bulk.driver import evaluate_in_bulk
 
@@ -195,6 +203,8 @@ async def _in_bulk(
     finally:
         await executor.close()
     if ended is None:
+        if settings.bulk and store.part_folders.folder is not None:
+            models.notice(_ROWS_ARE_KEPT)
         return None
     view, warnings, graded = ended
     return Outcome(view=view, warnings=warnings, graded=graded)
