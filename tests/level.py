@@ -1,8 +1,8 @@
 """How much of the tests is run: ``--level quick`` (`make test`), ``ci`` (`.ci/run`) or ``full``.
 
 ``quick`` leaves out tests marked ``slow``, and takes every n-th set of parameters of a test marked
-``sampled(n)``. ``ci`` takes both, but for ``slow("full")``, and of many parameters (n of 5 or more)
-every third set, or every m-th of ``sampled(n, ci=m)``.
+``sampled(n)``. ``ci`` takes both, but for ``slow("full")``, and of several parameters (n of 3 or 4) every
+second set, of many (5 or more) every third, or every m-th of ``sampled(n, ci=m)``.
 ``full`` takes everything. A test that does more at a higher level asks ``LEVEL`` for its size, and
 is marked ``scaled``. The level is chosen before any test module is imported.
 """
@@ -53,7 +53,8 @@ class Level:
 
 def _ci_step(sampled: pytest.Mark) -> int:
     """Return of how many sets of parameters `.ci/run` takes one."""
-    chosen: int = sampled.kwargs.get("ci", 3 if sampled.args[0] >= 5 else 1)
+    usual = 3 if sampled.args[0] >= 5 else 2 if sampled.args[0] >= 3 else 1
+    chosen: int = sampled.kwargs.get("ci", usual)
     return chosen
 
 

@@ -32,10 +32,11 @@ def taken(level: str, mark: Any, count: int = 12) -> int:
         (pytest.mark.sandbox, (12, 12, 12)),
         (pytest.mark.slow, (0, 12, 12)),
         (pytest.mark.slow("full"), (0, 0, 12)),
-        (pytest.mark.sampled(4), (3, 12, 12)),
+        (pytest.mark.sampled(2), (6, 12, 12)),
+        (pytest.mark.sampled(4), (3, 6, 12)),
         (pytest.mark.sampled(6, ci=2), (2, 6, 12)),
     ],
-    ids=["plain", "slow", "slow-full", "sampled", "sampled-ci"],
+    ids=["plain", "slow", "slow-full", "sampled-2", "sampled-4", "sampled-ci"],
 )
 def test_what_a_level_takes(mark: Any, counts: tuple[int, ...]) -> None:
     assert tuple(taken(level, mark.mark) for level in LEVELS) == counts

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import proctor
+from level import LEVEL
 from proctor.api.options import EvaluateOptions
 from proctor.cli.run import run as run_command
 from proctor.errors import UsageError
@@ -164,12 +165,14 @@ def test_many_calls_in_threads_have_the_right_numbers_and_one_store() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.scaled
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_fifty_calls_at_once(way: str) -> None:
-    suites = [[case(number), case(number + 1)] for number in range(50)]
-    names = [f"suite-{number}" for number in range(50)]
+def test_many_calls_at_once(way: str) -> None:
+    count = LEVEL.of(quick=20, ci=20, full=50)
+    suites = [[case(number), case(number + 1)] for number in range(count)]
+    names = [f"suite-{number}" for number in range(count)]
     if way == "threads":
-        with ThreadPoolExecutor(50) as pool:
+        with ThreadPoolExecutor(count) as pool:
             runs = list(
                 pool.map(lambda s, n: proctor.evaluate(s, double_even, suite=n), suites, names)
             )
@@ -183,11 +186,11 @@ def test_fifty_calls_at_once(way: str) -> None:
             return [await work for work in works]
 
         runs = asyncio.run(all_of_them())
-    assert [run.rate for run in runs] == [0.5] * 50
+    assert [run.rate for run in runs] == [0.5] * count
     assert [run.suite for run in runs] == names
     assert all(run[f"c{n}"].value == (n % 2 == 0) for n, run in enumerate(runs))
     stored = proctor.Store().runs()
-    assert (len(stored), {one["status"] for one in stored}) == (50, {"complete"})
+    assert (len(stored), {one["status"] for one in stored}) == (count, {"complete"})
 
 
 SCRIPT = """\

@@ -53,6 +53,7 @@ def asked(server: FakeServer) -> Counter[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(1, ci=3)
 @each
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "ctrl-c"])
 def test_killed_while_jobs_are_under_way(cli: Any, provider: str, how: int) -> None:
@@ -82,7 +83,7 @@ def test_killed_at_any_moment(cli: Any, provider: str) -> None:
     """The server answers late, so that kills come before, in and after every step."""
     with FakeServer(script, batch_seconds=0.5, latency=0.15) as server:
         arguments = command(cli, server, provider)
-        for step in range(LEVEL.of(quick=3, ci=6, full=40)):
+        for step in range(LEVEL.of(quick=3, ci=4, full=40)):
             began = time.monotonic()
             pause = 1.2 + 0.37 * step
             ended = killed(cli, arguments, lambda b=began, p=pause: time.monotonic() - b > p,

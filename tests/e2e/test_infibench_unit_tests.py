@@ -67,6 +67,7 @@ def suite() -> Suite:
     return InfiBench().read(SHARED / "suite_dev.yaml", compat="original").suite
 
 
+@pytest.mark.sampled(1, ci=2)
 @pytest.mark.parametrize("model", MODELS)
 def test_every_published_answer_gets_its_published_score(suite: Suite, model: str) -> None:
     cases = {case.id: case for case in suite.cases if case.id in CASES}

@@ -125,7 +125,7 @@ class Ran:
     starved: bool | None = None
     """Whether other programs had the cores for a good part of its time; none if nobody counted."""
     retried: bool = False
-    """Whether this is the second try of one that was short of processor time in the first."""
+    """Whether this is the second try of one that was short of processor time or memory before."""
 
     @property
     def lost(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from proctor.contracts.sandbox import PartActivity, begin_part
 from proctor.engine.run import program_slots
-from proctor.engine.run.program_slots import MOST, ProgramSlots, free_memory
+from proctor.engine.run.program_slots import MOST, Place, ProgramSlots, free_memory
 
 
 class Programs:
@@ -16,6 +16,7 @@ class Programs:
     def __init__(self, limit: int = 2) -> None:
         self.places = ProgramSlots(limit)
         self.running: list[str] = []
+        self.held: dict[str, Place] = {}
         self.parts: dict[str, PartActivity] = {}
         self.ends: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Future[None]] = {}
@@ -27,11 +28,12 @@ class Programs:
         await settle()
 
     async def _hold(self, name: str, memory: int, second: bool) -> None:
-        async with self.places.place(memory, second=second):
+        async with self.places.place(memory, second=second) as self.held[name]:
             self.parts[name] = begin_part()
             self.running.append(name)
             await self.ends[name].wait()
             self.running.remove(name)
+        del self.held[name]
 
     async def end(self, *names: str) -> None:
         for name in names:
@@ -97,7 +99,7 @@ def test_idle_programs_are_so_many_at_most() -> None:
 
 
 def test_they_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program_slots, "free_memory", lambda: 4000)
+    monkeypatch.setattr(program_slots, "free_memory", lambda: 1000)
 
     async def scene(programs: Programs) -> None:
         await programs.start("a", "b", "c", "d", "e", "f", memory=1000)
@@ -108,8 +110,45 @@ def test_they_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     check(scene)
 
 
-def test_several_processes_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_learns_that_not_all_could_have_their_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(program_slots, "free_memory", lambda: 4000)
+
+    async def scene(programs: Programs) -> None:
+        await programs.start("a", "b", "c", "d", "e", memory=1000)
+        await programs.idle("a", "b")
+        assert programs.running == ["a", "b", "c", "d"]
+        assert not any(place.crowded for place in programs.held.values())
+        await programs.end("d")
+        await programs.idle("c")
+        await programs.start("f", memory=1000)
+        assert programs.running == ["a", "b", "c", "e", "f"]
+        assert all(place.crowded for place in programs.held.values())
+
+    check(scene)
+
+
+def test_a_second_try_waits_until_all_could_have_their_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(program_slots, "free_memory", lambda: 4000)
+
+    async def scene(programs: Programs) -> None:
+        await programs.start("a", "b", "c", "d", memory=1000)
+        await programs.idle("a", "b")
+        await programs.idle("c")
+        await programs.start("again", memory=1000, second=True)
+        assert programs.running == ["a", "b", "c", "d"]
+        await programs.end("d")
+        assert programs.running == ["a", "b", "c", "again"]
+        assert not programs.held["again"].crowded
+
+    check(scene)
+
+
+def test_several_processes_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_slots, "free_memory", lambda: 1000)
 
     async def scene(programs: Programs) -> None:
         programs.places.sharing = 2

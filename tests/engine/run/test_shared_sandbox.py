@@ -1,7 +1,8 @@
 """Programs of a run: each is run once, what was lost is tried again, and keys stay what they were."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +13,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.engine.run import sandbox_cache
+from proctor.engine.run.program_slots import Place, ProgramSlots
 from proctor.engine.run.sandbox_cache import SharedSandbox, StoredResults, _document
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
@@ -86,6 +88,31 @@ def test_a_program_that_was_short_of_processor_time_has_one_second_try(
     inner = Scripted(late)
     ran = run(inner, store, times=2)
     assert (len(inner.ran), ran.retried) == (tries, tries == 2)
+
+
+@pytest.mark.parametrize(
+    "killed",
+    [
+        Ran(code=-9, step=0, finished=False),
+        Ran(code=None, step=0, finished=False, stopped=Stopped.MEMORY),
+    ],
+    ids=["by the kernel", "at a limit"],
+)
+@pytest.mark.parametrize("crowded", [True, False])
+def test_one_killed_for_memory_that_others_may_have_had_has_a_second_try(
+    monkeypatch: pytest.MonkeyPatch, killed: Ran, crowded: bool
+) -> None:
+    inner = Scripted([killed, GOOD])
+
+    @asynccontextmanager
+    async def place(_: object, memory: int, *, second: bool = False) -> AsyncIterator[Place]:
+        assert memory == PROGRAM.limits.memory
+        yield Place(crowded=crowded and not second)
+
+    monkeypatch.setattr(ProgramSlots, "place", place)
+    ran = run(inner)
+    assert (len(inner.ran), ran.retried) == ((2, True) if crowded else (1, False))
+    assert ran.finished == crowded
 
 
 def test_one_that_a_warm_interpreter_lost_has_a_sandbox_of_its_own() -> None:

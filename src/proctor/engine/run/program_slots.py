@@ -13,6 +13,20 @@ MOST = 16
 """How many programs may run at once on a small machine, those included that only wait."""
 ROOM = 0.5
 """The share of the free memory that programs beyond one for each core may have."""
+IDLE_SHARE = 0.25
+"""The share of its limit of memory that is kept for a program that only waits.
+
+What it uses already is not free any more. If many that waited want all of theirs at once, the
+kernel takes the memory from one of them, which is then tried again among fewer.
+"""
+
+
+@dataclass(eq=False)
+class Place:
+    """The place of a program that runs."""
+
+    crowded: bool = False
+    """Whether all that ran beside it could not have had their limits of memory at once."""
 
 
 @dataclass
@@ -34,6 +48,7 @@ class ProgramSlots:
     idle: int = 0
     second: int = 0
     """How many of those that run are second tries."""
+    _taken: set[Place] = field(default_factory=set)
     _first_tries: deque[tuple[asyncio.Future[None], int]] = field(default_factory=deque)
     _second_tries: deque[tuple[asyncio.Future[None], int]] = field(default_factory=deque)
 
@@ -43,14 +58,18 @@ class ProgramSlots:
         return self.at_once or max(MOST, 2 * self.limit)
 
     @asynccontextmanager
-    async def place(self, memory: int, *, second: bool = False) -> AsyncIterator[None]:
+    async def place(self, memory: int, *, second: bool = False) -> AsyncIterator[Place]:
         """Wait for a place for a program that may use so many bytes, and hold it."""
         await self._wait(memory, second=second)
+        taken = Place()
+        self._taken.add(taken)
+        self._note_crowd(memory)
         activity = Activity(self._changed)
         token = ACTIVITY.set(activity)
         try:
-            yield
+            yield taken
         finally:
+            self._taken.discard(taken)
             ACTIVITY.reset(token)
             activity.end()
             self._leave(second=second)
@@ -86,21 +105,31 @@ class ProgramSlots:
         while queue := self._second_tries or self._first_tries:
             turn, memory = queue[0]
             if not turn.done():
-                if not self._has_room(memory):
+                if not self._has_room(memory, second=queue is self._second_tries):
                     return
                 self.running += 1
                 self.second += queue is self._second_tries
                 turn.set_result(None)
             queue.popleft()
 
-    def _has_room(self, memory: int) -> bool:
+    def _has_room(self, memory: int, *, second: bool) -> bool:
         if self.running < self.limit:
             return True
         most = 2 * self.limit if self.second else self.most
         if self.running - self.idle >= self.limit or self.running >= most:
             return False
-        beyond = self.running + 1 - self.limit
+        # As many as are beyond one for each core only wait.
+        share = 1.0 if second else IDLE_SHARE
+        return self._fits(self.running + 1 - self.limit, memory * share)
+
+    def _fits(self, beyond: int, memory: float) -> bool:
         return beyond * memory * self.sharing <= ROOM * free_memory()
+
+    def _note_crowd(self, memory: int) -> None:
+        beyond = self.running - self.limit
+        if beyond > 0 and not self._fits(beyond, memory):
+            for taken in self._taken:
+                taken.crowded = True
 
 
 def free_memory() -> int:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from signal import SIGKILL
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from proctor.contracts.sandbox import Sandbox
@@ -74,7 +75,8 @@ class StoredResults:
 class SharedSandbox(Sandbox):
     """Sandbox of a whole run, with cached results and limited concurrency.
 
-    A program that hit its time limit while others had the processors is run once more.
+    A program that hit its time limit while others had the processors is run once more, and so is
+    one that was killed for memory that others may have had.
     """
 
     tier: ClassVar[str] = "shared"
@@ -154,9 +156,11 @@ class SharedSandbox(Sandbox):
         memory = program.limits.memory
         if program.partner is not None:
             memory += program.partner.limits.memory
-        async with self.places.place(memory):
+        async with self.places.place(memory) as place:
             ran = await self._run(program, warm=warm)
-        if ran.stopped is not Stopped.TIME or ran.starved is False:
+        out_of_time = ran.stopped is Stopped.TIME and ran.starved is not False
+        out_of_memory = place.crowded and (ran.stopped is Stopped.MEMORY or ran.code == -SIGKILL)
+        if not out_of_time and not out_of_memory:
             return ran
         async with self.places.place(memory, second=True):
             return replace(await self._run(program, warm=warm), retried=True)
