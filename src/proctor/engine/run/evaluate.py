@@ -35,7 +35,7 @@ from proctor.engine.run.prepare import ExecutorOnDemand, PreparedRun, opened_too
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Kind, Tools, kind_of
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.settings import RunSettings
+from proctor.engine.run.settings import ROWS_ARE_KEPT, RunSettings
 from proctor.engine.run.signature import (
     refused_before,
     refused_for_others,
@@ -55,12 +55,6 @@ if TYPE_CHECKING:
 
 LARGE_FILE = 16 * 2**20
 """Size of a suite in bytes from which a notice says that it is being read."""
-
-
-_ROWS_ARE_KEPT = (
-    "rows are kept, in spite of --bulk: Parquet files are for answers on file (.jsonl or .parquet)"
-    " to a native suite in such a file, without --where, --select and criteria that need a model"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +182,7 @@ async def _in_bulk(
     """Evaluate many answers on file part by part; None where that is not for this run."""
     if not settings.may_be_bulk:
         if settings.bulk:
-            models.notice(_ROWS_ARE_KEPT)
+            models.notice(ROWS_ARE_KEPT)
         return None
     from proctor.engine.bulk.driver import evaluate_in_bulk
 
@@ -204,7 +198,7 @@ async def _in_bulk(
         await executor.close()
     if ended is None:
         if settings.bulk and store.part_folders.folder is not None:
-            models.notice(_ROWS_ARE_KEPT)
+            models.notice(ROWS_ARE_KEPT)
         return None
     view, warnings, graded = ended
     return Outcome(view=view, warnings=warnings, graded=graded)
