@@ -1,5 +1,6 @@
 """Lists of a run's cases: what a filter means, and pages that miss and repeat nothing."""
 
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression, Several
 from proctor.errors import UsageError
+from proctor.store import listing
 from proctor.store.queries import KEY_OF_SORT, Cursor, ListingQuery, Sort
 from proctor.store.rows import ResultRow, SortKeys
 from proctor.store.store import Store
@@ -157,6 +159,30 @@ def test_pages_miss_and_repeat_nothing(
             after = filled.listing.cursor("r", sort, page[-1].position)
         wanted = in_order(sort, descending)
         assert found == (wanted[::-1] if backward else wanted)
+
+
+@pytest.mark.parametrize("near", [0, 1, 4, 1_000])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("where", ["lang != 'go'", "lang == 'python'", "value < 1", "value > 9"])
+def test_matches_in_order_are_the_same_however_far_one_looks_first(
+    filled: Store, monkeypatch: pytest.MonkeyPatch, where: str, descending: bool, near: int
+) -> None:
+    monkeypatch.setattr(listing, "MOST_NEAR", near)
+    expression = Expression(where)
+    sorts: tuple[Sort, ...] = ("value", "id")
+    for sort in sorts:
+        wanted = [one for one in in_order(sort, descending) if expression.holds(names(one))]
+        request = ListingQuery(where=where, sort=sort, descending=descending)
+        for size in (1, 2, 100):
+            found, after = list[ResultRow](), None
+            while True:
+                page = filled.listing.page("r", replace(request, after=after), size)
+                found += page
+                if len(page) < size:
+                    break
+                after = filled.listing.cursor("r", sort, page[-1].position)
+            assert [one.position for one in found] == [one.position for one in wanted]
+        assert filled.listing.count("r", request) == len(wanted)
 
 
 def in_order(sort: Any, descending: bool) -> list[ResultRow]:

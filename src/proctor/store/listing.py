@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _MOST_TAGS = 100
 MOST_PASSED = 5_000
 """Among how many cases of a list the next failure is looked for."""
+MOST_NEAR = 1_000
+"""Among how many cases, in their order, a page of matches is looked for before all are sorted."""
 _Stretch = tuple[list[ColumnElement[bool]], list[Any]]
 
 
@@ -71,9 +73,12 @@ class Listing:
         rows: list[Any] = []
         if request.filters and not searched:
             # Places alone are found in an index; with whole rows SQLite goes through all of a run.
-            for where, order in _stretches(request):
+            in_index = _stretches(request, indexed=True)
+            for (where, order), ordered in zip(_stretches(request), in_index, strict=True):
                 part = select(table.position).where(*conditions, *where).order_by(*order)
-                rows += self._database.fetch_all(part.limit(limit - len(rows)))
+                wanted = limit - len(rows)
+                near = self._near(run_id, request, ordered, part, wanted)
+                rows += self._database.fetch_all(part.limit(wanted)) if near is None else near
                 if len(rows) == limit:
                     break
             return self._rows_at(run_id, [place for (place,) in rows])
@@ -84,6 +89,24 @@ class Listing:
                 part = query.where(*where).order_by(*order).limit(limit - len(rows))
                 rows += self._database.fetch_all(part)
         return [row_of(row) for row in rows]
+
+    def _near(
+        self, run_id: str, request: ListingQuery, ordered: _Stretch, part: Select[Any], wanted: int
+    ) -> Sequence[Any] | None:
+        """Return a part of a list if it is full among the first cases of its order.
+
+        To sort all that match takes long where many do; where few do, an index is no help.
+        """
+        if request.sort == "position" or not request.rare:
+            return None
+        table, (where, order) = run_results.c, ordered
+        first = select(table.position).where(table.run_id == run_id, *where).order_by(*order)
+        near = first.limit(MOST_NEAR).subquery()
+        # As a join, since all matches would be looked at for a list of places.
+        rows = self._database.fetch_all(
+            part.join(near, near.c.position == table.position).limit(wanted)
+        )
+        return rows if len(rows) == wanted else None
 
     def _rows_at(self, run_id: str, places: Sequence[int]) -> list[ResultRow]:
         """Return the rows at some places, in their order."""
@@ -117,7 +140,9 @@ class Listing:
         query = select(table.position).where(
             table.run_id == run_id, *self._conditions(run_id, request)
         )
-        for where, _ in _stretches(request):
+        # They are as many in every order, and quickest to count in that of their places.
+        whole = replace(request, sort="position") if request.after is None else request
+        for where, _ in _stretches(whole):
             part = query.where(*where).limit(most + 1 - counted).subquery()
             counted += self._database.count(select(func.count()).select_from(part))
             if counted > most:
@@ -350,11 +375,11 @@ _SORTED: Mapping[str, ColumnElement[Any]] = {
 """The column of each order but that of the suite."""
 
 
-def _stretches(request: ListingQuery) -> Sequence[_Stretch]:
+def _stretches(request: ListingQuery, *, indexed: bool = False) -> Sequence[_Stretch]:
     """Return the parts of a list, each with its start condition and order.
 
-    Rows without what they are sorted by are a separate part, because databases sort NULL
-    differently.
+    ``indexed`` are those that an index gives in their order. Rows without what they are sorted by
+    are a separate part, because databases sort NULL differently.
     """
     table, after, falls = run_results.c, request.after, request.falls
     position = table.position.desc() if falls else table.position.asc()
@@ -365,7 +390,8 @@ def _stretches(request: ListingQuery) -> Sequence[_Stretch]:
         return [([] if beyond is None else [beyond], [position])]
     own: Any = _SORTED[request.sort]
     # Keeps the database from scanning the whole index for a few matches.
-    column: Any = func.coalesce(own, own, type_=own.type) if request.rare else own
+    all_sorted = request.rare and not indexed
+    column: Any = func.coalesce(own, own, type_=own.type) if all_sorted else own
     order = [column.desc() if falls else column.asc(), position]
     pair = tuple_(column, table.position)
     rest: list[ColumnElement[bool]] = []
