@@ -7,7 +7,7 @@ import pytest
 
 from proctor.contracts.sandbox import PartActivity, begin_part
 from proctor.engine.run import program_slots
-from proctor.engine.run.program_slots import MOST, Place, ProgramSlots, free_memory
+from proctor.engine.run.program_slots import MOST, ProgramPlace, ProgramSlots, free_memory
 
 
 class Programs:
@@ -16,7 +16,7 @@ class Programs:
     def __init__(self, limit: int = 2) -> None:
         self.places = ProgramSlots(limit)
         self.running: list[str] = []
-        self.held: dict[str, Place] = {}
+        self.held: dict[str, ProgramPlace] = {}
         self.parts: dict[str, PartActivity] = {}
         self.ends: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Future[None]] = {}

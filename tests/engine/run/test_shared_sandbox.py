@@ -13,7 +13,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.engine.run import sandbox_cache
-from proctor.engine.run.program_slots import Place, ProgramSlots
+from proctor.engine.run.program_slots import ProgramPlace, ProgramSlots
 from proctor.engine.run.sandbox_cache import SharedSandbox, StoredResults, _document
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
@@ -105,9 +105,9 @@ def test_one_killed_for_memory_that_others_may_have_had_has_a_second_try(
     inner = Scripted([killed, GOOD])
 
     @asynccontextmanager
-    async def place(_: object, memory: int, *, second: bool = False) -> AsyncIterator[Place]:
+    async def place(_: object, memory: int, *, second: bool = False) -> AsyncIterator[ProgramPlace]:
         assert memory == PROGRAM.limits.memory
-        yield Place(crowded=crowded and not second)
+        yield ProgramPlace(crowded=crowded and not second)
 
     monkeypatch.setattr(ProgramSlots, "place", place)
     ran = run(inner)

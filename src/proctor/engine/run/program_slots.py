@@ -22,7 +22,7 @@ kernel takes the memory from one of them, which is then tried again among fewer.
 
 
 @dataclass(eq=False)
-class Place:
+class ProgramPlace:
     """The place of a program that runs."""
 
     crowded: bool = False
@@ -48,7 +48,7 @@ class ProgramSlots:
     idle: int = 0
     second: int = 0
     """How many of those that run are second tries."""
-    _taken: set[Place] = field(default_factory=set)
+    _taken: set[ProgramPlace] = field(default_factory=set)
     _first_tries: deque[tuple[asyncio.Future[None], int]] = field(default_factory=deque)
     _second_tries: deque[tuple[asyncio.Future[None], int]] = field(default_factory=deque)
 
@@ -58,10 +58,10 @@ class ProgramSlots:
         return self.at_once or max(MOST, 2 * self.limit)
 
     @asynccontextmanager
-    async def place(self, memory: int, *, second: bool = False) -> AsyncIterator[Place]:
+    async def place(self, memory: int, *, second: bool = False) -> AsyncIterator[ProgramPlace]:
         """Wait for a place for a program that may use so many bytes, and hold it."""
         await self._wait(memory, second=second)
-        taken = Place()
+        taken = ProgramPlace()
         self._taken.add(taken)
         self._note_crowd(memory)
         activity = Activity(self._changed)
