@@ -1,6 +1,7 @@
 """The connection by the standard library: what it writes, reads and refuses is what SQLAlchemy does."""
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +19,9 @@ from proctor.store import sqlite_connection
 from proctor.store.batches import BatchRow
 from proctor.store.rows import ResultRow, RunAttempt, SortKeys
 from proctor.store.runs import sign_of_life
+from proctor.store.sqlite_connection import WAIT_SECONDS, set_up
 from proctor.store.store import Store
+from waiting import PATIENCE
 
 AWKWARD = "a\x00b\x10c\ud800d é 巴"
 
@@ -327,3 +330,35 @@ def test_values_that_all_rows_lack_are_stored_as_missing(
     assert found[0] == found[1]
     assert len(found[0]) == rows
     assert found[0][0][1:6] == (None,) * 5
+
+
+def test_a_new_file_that_another_process_holds_is_waited_for(tmp_path: Path) -> None:
+    place = tmp_path / "p.db"
+    with (
+        closing(sqlite3.connect(place, isolation_level=None)) as other,
+        closing(sqlite3.connect(place, timeout=WAIT_SECONDS, check_same_thread=False)) as own,
+    ):
+        other.execute("CREATE TABLE t (a)")
+        own.execute("SELECT * FROM t").fetchall()
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            own.execute("PRAGMA journal_mode=WAL")
+        thread = threading.Thread(target=set_up, args=(own,))
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        other.execute("COMMIT")
+        thread.join(PATIENCE)
+        assert own.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_file_that_is_held_too_long_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_connection, "WAIT_SECONDS", 0.05)
+    place = tmp_path / "p.db"
+    with closing(sqlite3.connect(place, isolation_level=None)) as other:
+        other.execute("CREATE TABLE t (a)")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked by another process"):
+            Store.open(str(place))

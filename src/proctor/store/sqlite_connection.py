@@ -1,6 +1,7 @@
 """A connection to a store's file by the standard library, for statements that are text already."""
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 30.0
 """How long a writer waits for another one."""
+PAUSE_SECONDS = 0.01
+"""How long between two tries, where SQLite does not wait itself."""
 WRITES = "writes"
 """Where a connection notes that it has the cache of a writer."""
 WRITER_CACHE = "PRAGMA cache_size=-65536"
@@ -36,11 +39,28 @@ def set_up(connection: sqlite3.Connection) -> None:
     """Configure a new connection: explicit transactions, writers do not block readers."""
     connection.isolation_level = None
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        _write_ahead(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
     # Keys are random: a small cache would make each batch write most index pages.
     connection.execute("PRAGMA wal_autocheckpoint=16000")
     connection.execute("PRAGMA cache_size=-8192")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch a file to a log that is written ahead, waiting for whoever uses it at the moment.
+
+    SQLite itself does not wait here, where two processes that open a new file may both want to.
+    """
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        else:
+            return
+        time.sleep(PAUSE_SECONDS)
 
 
 class StoredRow:
