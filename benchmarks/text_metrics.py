@@ -2,7 +2,7 @@
 
 Both sides start from raw texts in one run: preparation and cutting into words are included, and so
 are the Score objects on ours. Dictionaries and libraries are loaded before. Both sides work in one
-process; the better of two times counts, and it is the processor's. The last lines show what a
+process; the best of four times counts, and it is the processor's. The last lines show what a
 second core brings for a large input.
 """
 
@@ -111,7 +111,7 @@ def one_core() -> Iterator[None]:
 def timed(
     work: Callable[[], Any], clock: Callable[[], float] = time.process_time, times: int = 4
 ) -> float:
-    """Return the better of some times, of the processor where nothing else is said.
+    """Return the best of some times, of the processor where nothing else is said.
 
     Garbage of the libraries that are loaded here is not looked for meanwhile: it takes longer than
     what is measured, and comes at a moment of its own.

@@ -1,8 +1,8 @@
 """How much of the tests is run: ``--level quick`` (`make test`), ``ci`` (`.ci/run`) or ``full``.
 
 ``quick`` leaves out tests marked ``slow``, and takes every n-th set of parameters of a test marked
-``sampled(n)``. ``ci`` takes both, but for ``slow("full")``, and of several parameters (n of 3 or 4) every
-second set, of many (5 or more) every third, or every m-th of ``sampled(n, ci=m)``.
+``sampled(n)``. ``ci`` takes both, but for ``slow("full")``, and of several parameters (n of 3 or 4)
+every second set, of many (5 or more) every third, or every m-th of ``sampled(n, ci=m)``.
 ``full`` takes everything. A test that does more at a higher level asks ``LEVEL`` for its size, and
 is marked ``scaled``. The level is chosen before any test module is imported.
 """

@@ -54,8 +54,9 @@ def load_pages() -> None:
 
     Templates of another version want what this version's code does not give them.
     """
-    for name in _environment().list_templates(extensions=["html"]):
-        _environment().get_template(name)
+    environment = _environment()
+    for name in environment.list_templates(extensions=["html"]):
+        environment.get_template(name)
     for language in LANGUAGES:
         words(language)
 

@@ -197,6 +197,7 @@ async def _in_bulk(
     finally:
         await executor.close()
     if ended is None:
+        # Of a shared store without a place for files, that has been said.
         if settings.bulk and store.part_folders.folder is not None:
             models.notice(ROWS_ARE_KEPT)
         return None

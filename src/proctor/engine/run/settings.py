@@ -388,7 +388,7 @@ BULK_ROWS = 20_000
 """From so many rows on, a run of answers on file has its home in parts."""
 ROWS_ARE_KEPT = (
     "rows are kept, in spite of --bulk: Parquet files are for answers on file (.jsonl or .parquet)"
-    " to a native suite in such a file, without --where, --select and criteria that need a model"
+    " to all of a native suite in such a file, whose criteria need neither a judge nor a sandbox"
 )
 
 

@@ -1,8 +1,6 @@
 """The shared page, written from top to bottom, case by case, with nothing to load."""
 
-import hashlib
 import json
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +24,7 @@ from proctor.store.store import Store
 from proctor.version import __version__
 from proctor.web.share.data import Blocks, Questions, case_parts, data_block, written
 from proctor.web.share.heads import LANGUAGES, TENTHS, compare_heads, run_head, shared_tags
+from proctor.web.static_files import hash_source
 
 MOST_RUNS = 4
 MOST_BYTES = 256 * 1024 * 1024
@@ -180,14 +179,10 @@ def _closing() -> str:
 def _policy() -> str:
     """Return a policy that allows only this page's own script and style, by their hashes."""
     return (
-        f"default-src 'none'; script-src {_hashed(_script())} {_hashed(_theme_script())};"
-        f" style-src {_hashed(_style())};"
+        f"default-src 'none'; script-src {hash_source(_script())} {hash_source(_theme_script())};"
+        f" style-src {hash_source(_style())};"
         " img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     )
-
-
-def _hashed(text: str) -> str:
-    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
